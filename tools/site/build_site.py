@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 
+import examples
 import headers
 import links
 import ops
@@ -43,28 +44,12 @@ def arguments():
 def reference(source, build, written):
     """The pages that are made: {path on the site: text}. `written` are those that people see in docs/ too."""
     program, include = str(build / "bin/nd4c"), source / "include/nd4c"
-    examples = example_blocks(source, build, program)
-    made, families = ops.pages(include, program, examples)
+    made, families = ops.pages(include, program, examples.blocks(source / "bindings/python/examples.txt"))
     made.update(headers.pages(include))
     made.update(tables.pages(source, ops.listed(program), families))
     made["program.md"] = tables.commands(program)
     made["ops.md"] = ops.with_links(written["reference/ops.md"], families)
     return {"reference/" + path: text for path, text in made.items()}
-
-
-def example_blocks(source, build, program):
-    """The examples of ops, by op, computed with the Python package of the build folder."""
-    if not (build / "python/nd4c/ops.py").exists():
-        sys.exit(
-            "build_site.py: %s has no Python package, which computes the examples of ops: ninja -C %s python"
-            % (build, build)
-        )
-    command = [sys.executable, str(HERE / "examples.py"), program, str(source / "tools/cli/selftest.txt")]
-    environment = dict(os.environ, PYTHONPATH=str(build / "python"), PYTHONDONTWRITEBYTECODE="1")
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit("build_site.py: the examples of ops could not be computed:\n" + done.stderr)
-    return json.loads(done.stdout)
 
 
 def write(folder, collection, made, quick):

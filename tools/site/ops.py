@@ -58,13 +58,22 @@ def entry(name, said, op, prototype, options, example, enums):
     rows.append(("Number, version", "%d, %d" % (op["number"], op["version"])))
     out += ["| | |", "|---|---|"] + ["| %s | %s |" % row for row in rows] + [""]
     out += [example["text"], ""]
-    if "attributes" in example or not op["attributes"]:
-        places = zip(op["inputs"], example.get("inputs", []))
-        present = [place["name"] for place, given in places if given]
-        given = example.get("attributes", {})
-        call = c_calls.call(name, op, said.get("Attributes", ""), declared, prototype, given, present, enums)
-        out += ["```c", call, "```", ""]
+    present = [place["name"] for place, given in zip(op["inputs"], example["inputs"]) if given]
+    given = attributes(op, example["attributes"])
+    call = c_calls.call(name, op, said.get("Attributes", ""), declared, prototype, given, present, enums)
+    out += ["```c", call, "```", ""]
     return "\n".join(out)
+
+
+def attributes(op, given):
+    """The example's arguments by the names that the attributes have in C: Python says axis for axes, too, and lambda_."""
+    lists = {row["name"] for row in op["attributes"] if row["kind"] in ("ints", "floats")}
+    known = {row["name"] for row in op["attributes"]}
+    found = {}
+    for name, text in given.items():
+        name = name if name in known else "axes" if name == "axis" else name.rstrip("_")
+        found[name] = "[%s]" % text if name in lists and not text.startswith("[") else text
+    return found
 
 
 def linked(statuses):
@@ -87,7 +96,7 @@ def with_links(table, families):
 
 
 def pages(include, program, examples):
-    """({path: text}, {op: its family}). examples: {op: what examples.py prints of it}."""
+    """({path: text}, {op: its family}). examples: {op: what examples.py has of it}."""
     known, out, families = listed(program), {}, []
     enums = c_calls.enums(include)
     about = {row[0]: row[2] for row in xtables.Tables(include).rows("ND4C_FAMILY_TABLE")}
@@ -149,7 +158,7 @@ def index(families, header):
             "## How to read an entry",
             "",
             "Each `nd4c_<op>` has a form `nd4c_<op>_on`, which takes the context before the inputs. Examples are in",
-            "Python, where `xp` is the package `nd4c`; they were computed when this page was made. The same call in C",
+            "Python; their results are those of NumPy, SciPy and mpmath, which nd4c is tested against. The same call in C",
             "follows. The [enums of attributes](../headers/ops/enums.md) have a page.",
             "",
             headers.prose(meaning),
