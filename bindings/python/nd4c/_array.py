@@ -16,7 +16,15 @@ _print_options = {"precision": 8, "threshold": 1000, "edge_items": 3, "line_widt
 
 def set_print_options(**options):
     """How arrays print: precision (digits after the point), threshold (more elements are summarised), edge_items,
-    line_width."""
+    line_width.
+
+    Errors: TypeError for an unknown option.
+
+    >>> nd4c.set_print_options(precision=3)
+    >>> nd4c.asarray(1 / 3)
+    array(0.333)
+    >>> nd4c.set_print_options(precision=8)
+    """
     unknown = set(options) - set(_print_options)
     if unknown:
         raise TypeError("set_print_options: no option %s; there are %s"
@@ -63,7 +71,15 @@ def _elements(array):
 
 
 def _tolist(self):
-    """Nested lists of Python numbers."""
+    """Nested lists of Python numbers.
+
+    Shapes: any; without axes a number.
+    Dtypes: Python's bool, int, float, complex and str.
+    Errors: none.
+
+    >>> nd4c.asarray([[1, 2], [3, 4]]).tolist()
+    [[1, 2], [3, 4]]
+    """
     values = _elements(self)
     for extent in reversed(self.shape[1:]):
         values = [values[i:i + extent] for i in range(0, len(values), extent)] if extent else []
@@ -106,7 +122,15 @@ def _contains(self, value):
 
 
 def _to_device(self, device, /, *, stream=None):
-    """A copy on another device; the array itself if it is there."""
+    """A copy on another device; the array itself if it is there.
+
+    Shapes: any; the result has the same.
+    Dtypes: all; the result has the same.
+    Errors: an unknown device raises an nd4c.Error; ValueError for a stream.
+
+    >>> nd4c.ones(2).to_device("cpu:0").device
+    nd4c.Device('cpu:0')
+    """
     if stream is not None:
         raise ValueError("to_device: stream is %r; devices of nd4c are given without one" % (stream,))
     return _creation.to_device(self, device)
@@ -178,6 +202,20 @@ def _interface(self):
     return _memory.interface(self)
 
 
+_ARRAY = """An n-dimensional array of one dtype. Made by nd4c.asarray, nd4c.zeros, ... and by every function.
+
+Shapes: up to 32 axes.
+Dtypes: nd4c.float32 and the others; texts are utf8.
+Errors: TypeError when called: arrays have no constructor.
+
+>>> x = nd4c.asarray([[1, 2], [3, 4]])
+>>> x.shape, x.dtype
+((2, 2), nd4c.int64)
+>>> x[0] * 10
+array([10, 20])
+"""
+
+
 def attach():
     """Adds to the core's Array class the methods that the core does not define."""
     core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
@@ -198,6 +236,7 @@ def attach():
             if not isinstance(method, property):
                 method.__name__ = name
             setattr(Array, name, method)
+    Array.__doc__ = _ARRAY
 
 
 attach()

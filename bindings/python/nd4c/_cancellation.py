@@ -15,7 +15,22 @@ if TYPE_CHECKING:
 class cancellation(Owner):
     """Stops the work of threads that are inside `with nd4c.cancellation() as c:`. After c.request(), which any thread may
     call, each operation there raises nd4c.errors.CancelledError; past the timeout, in seconds from where the block begins,
-    nd4c.errors.DeadlineError, which is a TimeoutError. A model stops between its nodes."""
+    nd4c.errors.DeadlineError, which is a TimeoutError. A model stops between its nodes.
+
+    Errors: ValueError for a negative timeout.
+
+    >>> with nd4c.cancellation(timeout=60):
+    ...     nd4c.ones(2) + 1
+    array([2., 2.])
+    >>> with nd4c.cancellation() as c:
+    ...     c.request()
+    ...     nd4c.ones(2) + 1
+    Traceback (most recent call last):
+        ...
+    nd4c.errors.CancelledError: ...
+    >>> c.reset()
+    >>> c.close()
+    """
 
     _destroy = "nd4c_cancellation_destroy"
 

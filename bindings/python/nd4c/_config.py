@@ -25,7 +25,16 @@ _value = getattr(core, "config_value", _value_by_ctypes)
 
 class Config(MutableMapping):
     """The library's properties and their values. Deleting one returns it to the environment or its default; called with
-    values it is a context that restores them: `with nd4c.config({"nd4c.threads": 1}): ...`."""
+    values it is a context that restores them: `with nd4c.config({"nd4c.threads": 1}): ...`.
+
+    Errors: KeyError, which names the nearest property, for an unknown one; ValueError for a value out of its range.
+
+    >>> with nd4c.config({"nd4c.memory.origins": True}):
+    ...     nd4c.config["nd4c.memory.origins"]
+    True
+    >>> nd4c.config.describe("nd4c.memory.origins")["type"]
+    'bool'
+    """
 
     def __getitem__(self, name):
         text = _value(name) if type(name) is str else _text(name)

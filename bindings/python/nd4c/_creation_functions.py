@@ -123,6 +123,7 @@ def empty_like(prototype, /, dtype=None, order="K", subok=True, shape=None, *, d
 
     Shapes: the prototype's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its
     layout, "C" and "F" say another. subok has no effect: arrays have no subclasses.
+    Errors: ValueError for an unknown dtype; a device that is not there raises an nd4c.Error.
 
     >>> nd4c.empty_like(nd4c.ones((2, 3)), dtype=bool).dtype
     nd4c.bool
@@ -135,6 +136,7 @@ def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None)
 
     Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its layout, "C"
     and "F" say another. subok has no effect: arrays have no subclasses.
+    Errors: ValueError for an unknown dtype; a device that is not there raises an nd4c.Error.
 
     >>> nd4c.zeros_like(nd4c.asarray([1, 2]))
     array([0, 0])
@@ -147,6 +149,7 @@ def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
 
     Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its layout, "C"
     and "F" say another. subok has no effect: arrays have no subclasses.
+    Errors: ValueError for an unknown dtype; a device that is not there raises an nd4c.Error.
 
     >>> nd4c.ones_like(nd4c.asarray([3, 4]), dtype=float)
     array([1., 1.])
@@ -159,6 +162,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
 
     Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one; the value is converted to it. order: "K"
     and "A" take its layout, "C" and "F" say another. subok has no effect: arrays have no subclasses.
+    Errors: ValueError for an unknown dtype; a device that is not there raises an nd4c.Error.
 
     >>> nd4c.full_like(nd4c.asarray([1, 2]), 7)
     array([7, 7])
@@ -393,6 +397,7 @@ def tril(m, k=0):
     """Matrices on and below diagonal k, zeros above.
 
     Shapes: m, matrices in its last two axes; one axis is the row of a square matrix. Dtypes: any, the result's is m's.
+    Errors: TypeError for what asarray does not take.
 
     >>> nd4c.tril(nd4c.ones((3, 3), int))
     array([[1, 0, 0],
@@ -406,6 +411,7 @@ def triu(m, k=0):
     """Matrices on and above diagonal k, zeros below.
 
     Shapes: m, matrices in its last two axes; one axis is the row of a square matrix. Dtypes: any, the result's is m's.
+    Errors: TypeError for what asarray does not take.
 
     >>> nd4c.triu(nd4c.ones((2, 2), int), 1)
     array([[0, 1],

@@ -38,7 +38,14 @@ class NativeHandles(namedtuple("NativeHandles", "device stream")):
 
 
 class Device:
-    """A device that holds arrays and computes with them, by its name: "cpu:0", or "cpu" for the first one."""
+    """A device that holds arrays and computes with them, by its name: "cpu:0", or "cpu" for the first one.
+
+    Errors: a device that is not there raises an nd4c.Error that names those that are; TypeError for what is no text.
+
+    >>> cpu = nd4c.Device("cpu:0")
+    >>> nd4c.zeros(2).device is cpu, cpu == "cpu:0"
+    (True, True)
+    """
 
     __slots__ = ("handle", "name")
 
@@ -92,18 +99,32 @@ class Device:
 
     def peer(self, other: Union[Device, str]) -> Tuple[str, int]:
         """How this device reaches the memory of another device without the host, "none", "copy" or "access", and the rank of
-        the link's speed: 1 for the backend's fastest link, 0 if the speed is unknown."""
+        the link's speed: 1 for the backend's fastest link, 0 if the speed is unknown.
+
+        >>> nd4c.Device("cpu:0").peer("cpu:0")[0]
+        'access'
+        """
         row = _abi.peer_info(struct_size=ctypes.sizeof(_abi.peer_info))
         check(_peer(self.handle, Device(other).handle, ctypes.byref(row)))
         return _peer_kind(row.kind).decode(), row.rank
 
     def synchronize(self) -> None:
-        """Waits for all work on the device and raises the first failure that no call has raised yet."""
+        """Waits for all work on the device and raises the first failure that no call has raised yet.
+
+        >>> nd4c.Device("cpu:0").synchronize()
+        """
         check(_synchronize(self.handle))
 
     def native_handles(self) -> NativeHandles:
         """The vendor's handles, for a program's own work beside nd4c's. Only inside a block of the device: the stream is the
-        block's, and the handles are valid until the block ends."""
+        block's, and the handles are valid until the block ends.
+
+        Errors: RuntimeError outside of a block of the device.
+
+        >>> with nd4c.device("cpu:0") as device:
+        ...     device.native_handles()
+        NativeHandles(device=None, stream=None)
+        """
         context = _current()
         if _of_context(context) != self.handle:
             raise RuntimeError("%r.native_handles: the stream is that of a block; this thread is in one of %s: "
@@ -171,7 +192,11 @@ def find(device):
 
 def current_device() -> Device:
     """The device on which this thread makes arrays and computes: that of the innermost `with nd4c.device(...)`, or the
-    default one."""
+    default one.
+
+    >>> nd4c.current_device()
+    nd4c.Device('cpu:0')
+    """
     return of_handle(_of_context(_current()) or default().handle)
 
 
@@ -188,7 +213,11 @@ def handle_or_none(device):
 
 
 def every(*, probe: bool = False) -> Tuple[Device, ...]:
-    """All usable devices of the open backends, in the backends' order; probe: first opens every backend that can be opened."""
+    """All usable devices of the open backends, in the backends' order; probe: first opens every backend that can be opened.
+
+    >>> nd4c.Device("cpu:0") in nd4c.devices()
+    True
+    """
     if probe:
         check(bind("nd4c_backend_probe")(True))
     default()
@@ -326,7 +355,15 @@ class device:
     cannot be applied is an error. deterministic: only kernels whose result does not depend on the number of threads. priority:
     of the stream, within the device's least_priority and greatest_priority (Device.info). stream: address of a stream that the
     program made with the vendor's functions (cl_command_queue, CUstream) and owns, to compute on; it stays alive until the
-    block and the plans made in it are gone, and goes with none of the four before."""
+    block and the plans made in it are gone, and goes with none of the four before.
+
+    Errors: a device that is not there raises an nd4c.Error; ValueError for another word of transfer; TypeError for a
+    stream beside transfer, strict, deterministic or priority.
+
+    >>> with nd4c.device("cpu:0", deterministic=True):
+    ...     nd4c.zeros(2).device
+    nd4c.Device('cpu:0')
+    """
 
     def __init__(self, device: Union[Device, str], /, *, fallback: bool = True, transfer: Optional[str] = None,
                  strict: bool = False, deterministic: bool = False, priority: int = 0,

@@ -138,7 +138,16 @@ def device_of(self, /):
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An array over the memory of another library's array; x has __dlpack__, or is a capsule that one made."""
+    """An array over the memory of another library's array; x has __dlpack__, or is a capsule that one made.
+
+    Shapes: those of x.
+    Dtypes: that of x; all that DLPack has.
+    Errors: TypeError for an object without __dlpack__; ValueError for a capsule that was used, and if copy=False
+    cannot be.
+
+    >>> nd4c.from_dlpack(nd4c.asarray([1, 2]))
+    array([1, 2])
+    """
     if type(x) is Array and device is None and not copy:
         return x
     capsule = x if type(x).__name__ == "PyCapsule" else _ask(x, device, copy)

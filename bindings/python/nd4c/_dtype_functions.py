@@ -13,6 +13,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
     """x in another dtype; copy=False gives x itself where nothing changes.
 
     Floats lose their fraction as integers, complex numbers their imaginary part; numbers too large for the dtype wrap.
+    Shapes: any; the result has the same.
+    Dtypes: all to all.
     Errors: TypeError if x is no array or dtype is none.
 
     >>> nd4c.astype(nd4c.asarray([1.7, -1.7]), "int8")

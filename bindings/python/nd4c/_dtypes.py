@@ -100,7 +100,11 @@ class DType:
     def newbyteorder(self, new_order="S", /):
         """The dtype itself, for the machine's byte order ("=", "|"), the only one.
 
-        Errors: ValueError for another order."""
+        Errors: ValueError for another order.
+
+        >>> nd4c.float32.newbyteorder("=") is nd4c.float32
+        True
+        """
         if new_order not in ("=", "|", "N", "native", "I", sys.byteorder, "<" if sys.byteorder == "little" else ">"):
             raise ValueError("newbyteorder: %r is not the machine's byte order, in which all elements are" % (new_order,))
         return self

@@ -47,12 +47,26 @@ def _bytes(shape, strides, start, size):
 def from_external(kind: str, place: int, shape: Union[int, Sequence[int]], dtype: Union[DType, str],
                   device: Union[Device, str, None] = None, *, strides: Optional[Sequence[int]] = None, start: int = 0,
                   offset: int = 0, bytes: Optional[int] = None, read_only: bool = False, owner: Any = None) -> Array:
-    """An array on the device over memory that nd4c did not allocate, without a copy.
+    r"""An array on the device over memory that nd4c did not allocate, without a copy.
 
     kind: "host_pointer", "device_pointer" (place is an address), "descriptor" (a file descriptor, which may be closed behind
     the call), "native" (the vendor's handle, a cl_mem). strides and start count elements, start from the memory's first byte
     to element 0; offset and bytes count bytes: offset is where the memory begins within the object of a descriptor or handle.
-    owner is kept until the last use of the memory is over. Other work on the memory must have ended."""
+    owner is kept until the last use of the memory is over. Other work on the memory must have ended.
+
+    Shapes: `shape`, with `strides`; C-contiguous without.
+    Dtypes: `dtype`; bytes of the memory are taken as they are.
+    Errors: ValueError for an unknown kind, memory that is too small or not aligned; OverflowError for what can be no
+    address; NotImplementedError for a kind that the device does not take.
+
+    >>> cells = bytearray(b"\1\2\3")
+    >>> import ctypes
+    >>> place = ctypes.addressof(ctypes.c_char.from_buffer(cells))
+    >>> x = nd4c.memory.from_external("host_pointer", place, 3, "uint8", owner=cells)
+    >>> cells[0] = 9
+    >>> x
+    array([9, 2, 3], dtype=uint8)
+    """
     dtype, shape = _dtypes.of(dtype), shape_of(shape)
     device = current_device() if device is None else Device(device)  # asked for, as by zeros()
     steps = None if strides is None else tuple(integer("from_external: strides", stride) for stride in strides)
@@ -88,7 +102,12 @@ class _Owned:
 
 class External(_Owned):
     """Memory of an array, for other libraries: place is its address, descriptor or handle, by kind. The array lives, and a
-    descriptor is open, until release(), which the end of a `with` block calls, too."""
+    descriptor is open, until release(), which the end of a `with` block calls, too.
+
+    >>> with nd4c.memory.to_external(nd4c.zeros(3), "host_pointer") as memory:
+    ...     memory.kind, memory.bytes >= 24, memory.read_only
+    ('host_pointer', True, False)
+    """
 
     __slots__ = ("_memory", "start")
 
@@ -99,10 +118,12 @@ class External(_Owned):
 
     @property
     def kind(self) -> str:
+        """How place is meant: "host_pointer", "device_pointer", "descriptor" or "native"."""
         return _NAMES[self._memory.kind]
 
     @property
     def place(self) -> int:
+        """The address, descriptor or handle."""
         return self._memory.descriptor if self.kind == "descriptor" else self._memory.pointer
 
     @property
@@ -112,14 +133,19 @@ class External(_Owned):
 
     @property
     def bytes(self) -> int:
+        """The size of the memory."""
         return self._memory.bytes
 
     @property
     def read_only(self) -> bool:
+        """Whether the receiver may only read."""
         return self._memory.read_only
 
     def release(self) -> None:
-        """Ends the export; a second call does nothing."""
+        """Ends the export; a second call does nothing.
+
+        >>> nd4c.memory.to_external(nd4c.zeros(3), "host_pointer").release()
+        """
         release, self._memory.release = self._memory.release, None
         if release:
             _release(release)(self._memory.user)
@@ -137,7 +163,17 @@ class External(_Owned):
 def to_external(x: Array, kind: str, device: Union[Device, str, None] = None) -> External:
     """The array's memory on the device (None: the array's device). It is the memory of the whole array that a view belongs to:
     element 0 is `start` elements from the first byte. The contents are copied to the device first, and the call waits for work
-    on them. The receiver may write unless the memory is read_only."""
+    on them. The receiver may write unless the memory is read_only.
+
+    Shapes: any; the memory is that of the array which x is a view of.
+    Dtypes: all.
+    Errors: ValueError for an unknown kind; NotImplementedError for one that the device does not give.
+
+    >>> x = nd4c.arange(6)
+    >>> with nd4c.memory.to_external(x[2:], "host_pointer") as memory:
+    ...     memory.start, memory.bytes >= 48
+    (2, True)
+    """
     memory, start = _abi.external(struct_size=ctypes.sizeof(_abi.external)), ctypes.c_int64()
     check(_export(handle(x), (x.device if device is None else Device(device)).handle,
                   enum_name("to_external: kind", kind, _KINDS), ctypes.byref(memory), ctypes.byref(start)))
@@ -145,7 +181,8 @@ def to_external(x: Array, kind: str, device: Union[Device, str, None] = None) ->
 
 
 class Registered(_Owned):
-    """Host memory that a device copies directly, until unregister(), which the end of a `with` block calls, too."""
+    """Host memory that a device copies directly, until unregister(), which the end of a `with` block calls, too.
+    """
 
     __slots__ = ("_device", "_cells")
 
@@ -155,7 +192,8 @@ class Registered(_Owned):
         self._device, self._cells = device, cells
 
     def unregister(self) -> None:
-        """Waits for copies that are under way; a second call does nothing."""
+        """Waits for copies that are under way; a second call does nothing.
+        """
         cells, self._cells = self._cells, None
         if cells is not None:
             check(_unregister(self._device.handle, ctypes.addressof(cells)))
@@ -172,6 +210,17 @@ class Registered(_Owned):
 
 def register(x: Any, device: Union[Device, str, None] = None) -> Registered:
     """Lets the device copy from and to the memory of a writable contiguous buffer (bytearray, mmap, NumPy's) directly, where
-    nd4c.Device(...).info["registers_host"] says that it can. The buffer is held meanwhile."""
+    nd4c.Device(...).info["registers_host"] says that it can. The buffer is held meanwhile.
+
+    Errors: TypeError for a buffer that is read-only or not contiguous; NotImplementedError where the device registers
+    none.
+
+    >>> nd4c.Device("cpu:0").info["registers_host"]
+    False
+    >>> nd4c.memory.register(bytearray(4096), "cpu:0")
+    Traceback (most recent call last):
+        ...
+    nd4c.errors.UnsupportedError: nd4c_host_register: cpu:0 page-locks no memory of others
+    """
     view = memoryview(x).cast("B")
     return Registered(_place(device), (ctypes.c_char * len(view)).from_buffer(view))

@@ -34,7 +34,10 @@ def load(path: Union[str, os.PathLike[str], IO[bytes]], *, device: Union[Device,
     path: a file's name, or an object that is open for reading bytes; of .npy such an object is read up to the array's end.
     Arrays of .safetensors share the mapped file's bytes, read-only, if those are aligned; with a device, they are copies on
     it. load_metadata gives the texts beside them.
-    Errors: FileNotFoundError; ValueError for damaged files and unknown formats; NotImplementedError for objects and records.
+    Shapes: those of the file.
+    Dtypes: those of the file; Python objects are refused.
+    Errors: FileNotFoundError; ValueError for damaged files and unknown formats; NotImplementedError for objects and
+    records.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -142,7 +145,17 @@ def _members(archive):
 
 
 def load_metadata(path: Union[str, os.PathLike[str]]) -> Dict[str, str]:
-    """The texts beside the arrays of a .safetensors file: a dict; an empty one where there are none."""
+    """The texts beside the arrays of a .safetensors file: a dict; an empty one where there are none.
+
+    Errors: FileNotFoundError; ValueError for a file of another format.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "a.safetensors")
+    ...     nd4c.save(path, {"x": nd4c.ones(2)}, metadata={"by": "me"})
+    ...     nd4c.load_metadata(path)
+    {'by': 'me'}
+    """
     path, ending = _split(path, "load_metadata", (".npz", ".safetensors"))
     archive = opened(_OPEN[ending], path)
     try:
@@ -159,6 +172,8 @@ def save(path: Union[str, os.PathLike[str], IO[bytes]], arrays: Any, *, compress
 
     path: a file's name, or an object that is open for writing bytes: it gets .npy, of a dict .npz, with metadata .safetensors.
     compressed: of .npz, deflated. metadata: of .safetensors, a dict of texts. The file replaces an older one atomically.
+    Shapes: any.
+    Dtypes: all that the format has.
     Errors: ValueError for another ending, TypeError for what the format does not hold.
 
     >>> import io

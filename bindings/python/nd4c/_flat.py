@@ -7,6 +7,10 @@ from nd4c._support import as_array, cast, op
 class Flat:
     """The elements of an array in C order, as NumPy's flatiter: an iterator that can be indexed and written to.
 
+    Shapes: those of the array; iterating gives its elements in C order.
+    Dtypes: all.
+    Errors: IndexError for a place out of range.
+
     >>> x = nd4c.zeros((2, 2))
     >>> x.flat[1:3] = 5
     >>> x.flat[1], list(x.flat) == [0, 5, 5, 0]
@@ -28,7 +32,15 @@ class Flat:
         return tuple(found)
 
     def copy(self):
-        """The elements in an array of one axis."""
+        """The elements in an array of one axis.
+
+        Shapes: any; the result has one axis.
+        Dtypes: all; the result has the same.
+        Errors: none.
+
+        >>> nd4c.asarray([[1, 2], [3, 4]]).flat.copy()
+        array([1, 2, 3, 4])
+        """
         return op("copy")(op("reshape")(self._array, (-1,)))
 
     def __array__(self, dtype=None, copy=None):

@@ -4,7 +4,16 @@ from nd4c._dtype_functions import _DTYPE_KINDS
 
 
 class __array_namespace_info__:
-    """The library's capabilities, as the standard defines them."""
+    """The library's capabilities, as the standard defines them.
+
+    >>> info = nd4c.__array_namespace_info__()
+    >>> info.capabilities()["max dimensions"], info.default_dtypes()["integral"]
+    (32, nd4c.int64)
+    >>> info.dtypes(kind="complex floating")
+    {'complex64': nd4c.complex64, 'complex128': nd4c.complex128}
+    >>> info.default_device() in info.devices()
+    True
+    """
 
     def capabilities(self):
         """Whether shapes may depend on data; the largest number of axes."""

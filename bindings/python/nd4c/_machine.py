@@ -39,7 +39,12 @@ class Info(dict):
 
 def info(*, probe=False):
     """The library, the machine, backends with verdict and reason, engines and devices, and the properties that govern several
-    devices. probe: opens and checks every backend and engine first."""
+    devices. probe: opens and checks every backend and engine first.
+
+    >>> info = nd4c.info()
+    >>> info["version"] == nd4c.__version__, info["core"] in ("native", "ctypes")
+    (True, True)
+    """
     row = _abi.machine_info(struct_size=ctypes.sizeof(_abi.machine_info))
     check(bind("nd4c_machine_get_info")(byref(row)))
     machine = facts(row)
@@ -84,7 +89,16 @@ def _backends(probe):
 def explain(function, /, *arguments, **attributes):
     """Which kernel a call would use, and why each other candidate was passed over. Runs nothing.
 
-    function: an op's name, or a function of nd4c that is one op. arguments: its arrays; attributes by name."""
+    function: an op's name, or a function of nd4c that is one op. arguments: its arrays; attributes by name.
+
+    Shapes: as the op takes them.
+    Dtypes: as the op takes them.
+    Errors: ValueError for an unknown op or attribute, and for a function that is no op; what the op itself refuses.
+
+    >>> x = nd4c.ones(3)
+    >>> "taken" in nd4c.explain("add", x, x)
+    True
+    """
     number = op_number("explain", function)
     name, inputs, attrs, _ = signature(number)
     kinds = dict((attr, kind) for kind, attr in attrs)

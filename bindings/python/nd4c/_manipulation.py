@@ -242,6 +242,10 @@ def ravel(a, order="C"):
 
     order: "C" row by row, "F" column by column, "A" by columns if the array lies so, "K" as "A".
 
+    Shapes: any; the result has one axis, a view where that is possible.
+    Dtypes: all.
+    Errors: ValueError for another order.
+
     >>> nd4c.numpy.ravel([[1, 2], [3, 4]], order="F")
     array([1, 3, 2, 4])
     """
@@ -293,6 +297,7 @@ def reshape(a, /, shape, order="C", *, copy=None):
     order: "C" takes and places elements row by row, "F" column by column, "A" as "F" if the array lies by columns, else
     as "C".
     copy: True always copies, False never does. Dtypes: any.
+    Shapes: any; the result has `shape`, in which one -1 stands for what is left.
     Errors: ValueError for another number of elements, and for copy=False where only a copy is possible.
 
     >>> nd4c.reshape([1, 2, 3, 4], (2, -1), order="F")
@@ -383,6 +388,7 @@ def _whole_numbers(values, where):
 def squeeze(a, axis=None, **wrong):
     """An array without axes of length 1: the given ones, or all. A view.
 
+    Shapes: any; the result without the axes.
     Dtypes: any. Errors: AxisError for an axis outside; ValueError for one of another length.
 
     >>> nd4c.squeeze(nd4c.zeros((1, 3, 1))).shape
@@ -443,6 +449,7 @@ def tile(A, reps):
 def unstack(x, /, *, axis=0, **wrong):
     """The slices of an array along an axis, a tuple of views.
 
+    Shapes: one axis or more; the results without the axis.
     Dtypes: any. Errors: ValueError for an array without axes; AxisError for an axis outside.
 
     >>> nd4c.unstack([[1, 2], [3, 4]])

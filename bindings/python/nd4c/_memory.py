@@ -127,9 +127,19 @@ def from_strings(texts, shape):
 
 
 def from_blocks(format: str, shape: Union[int, Sequence[int]], blocks: Any) -> Array:
-    """A read-only float32 array that stays in quantised blocks: `format` as GGUF names it ("q8_0", "q4_0"), `blocks`
+    r"""A read-only float32 array that stays in quantised blocks: `format` as GGUF names it ("q8_0", "q4_0"), `blocks`
     their bytes. `x @ array` and `x @ array.mT` read the blocks on the CPU; everything else sees the elements, decoded
-    once."""
+    once.
+
+    Shapes: `shape`, whose last axis is a whole number of blocks.
+    Dtypes: float32.
+    Errors: ValueError for an unknown format or another number of bytes.
+
+    >>> scale, numbers = b"\x00\x3c", bytes(range(32))  # q8_0: a float16 scale, here 1, and 32 int8
+    >>> x = nd4c.from_blocks("q8_0", (1, 32), scale + numbers)
+    >>> x[0, :4]
+    array([0., 1., 2., 3.], dtype=float32)
+    """
     data = bytes(blocks)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     out = c_void_p()
@@ -138,7 +148,15 @@ def from_blocks(format: str, shape: Union[int, Sequence[int]], blocks: Any) -> A
 
 
 def block_format(array: Array) -> Optional[str]:
-    """The block format in which an array, or the array that it is a view of, is stored; None: no blocks."""
+    """The block format in which an array, or the array that it is a view of, is stored; None: no blocks.
+
+    Shapes: any.
+    Dtypes: all; blocks are seen as float32.
+    Errors: TypeError for what is no nd4c.Array.
+
+    >>> nd4c.block_format(nd4c.zeros(2)) is None
+    True
+    """
     name = _block_format(handle(array))
     return None if name is None else name.decode()
 

@@ -99,6 +99,7 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     """The elements in another dtype; copy=False gives the array itself where nothing changes.
 
     Shapes: any; the result has the same. order "F" gives a transposed layout.
+    Dtypes: all to all.
     Errors: TypeError if the rule `casting` forbids the cast.
 
     >>> nd4c.asarray([1.5, -2.5]).astype(int)
@@ -121,6 +122,8 @@ def _laid_out(array, order):
 def reshape(self, *shape, order="C", copy=None):
     """The elements in another shape, given as one tuple or as several numbers; a view where that is possible.
 
+    Shapes: any; the result as asked for.
+    Dtypes: all; the result has the same.
     Errors: ValueError for a shape of another size.
 
     >>> nd4c.arange(6).reshape(2, -1)
@@ -138,6 +141,10 @@ def reshape(self, *shape, order="C", copy=None):
 def flatten(self, order="C"):
     """A copy with one axis.
 
+    Shapes: any; the result has one axis.
+    Dtypes: all; the result has the same.
+    Errors: ValueError for another order.
+
     >>> nd4c.asarray([[1, 2], [3, 4]]).flatten()
     array([1, 2, 3, 4])
     """
@@ -146,6 +153,10 @@ def flatten(self, order="C"):
 
 def copy(self, order="C"):
     """A copy with separate memory.
+
+    Shapes: any; the result has the same.
+    Dtypes: all; the result has the same.
+    Errors: none.
 
     >>> x = nd4c.zeros(2)
     >>> y = x.copy()
@@ -161,6 +172,8 @@ def copy(self, order="C"):
 def transpose(self, *axes):
     """A view with its axes in another order, given as one tuple or as several numbers; without any, in the reverse one.
 
+    Shapes: any; the result as asked for.
+    Dtypes: all; the result has the same.
     Errors: ValueError if axes does not name each axis once.
 
     >>> nd4c.zeros((2, 3, 4)).transpose(1, 0, 2).shape
@@ -184,6 +197,7 @@ def view(self, dtype=None, type=None):
     """A view of the same memory, whose bytes are taken as another dtype.
 
     Shapes: the last axis changes its length where the elements have another size.
+    Dtypes: all but texts.
     Errors: ValueError if the last axis is not contiguous, or its bytes are no whole number of elements.
 
     >>> nd4c.asarray([1.0], dtype="float32").view("int32")
@@ -227,6 +241,10 @@ def _memory_view(array, wanted):
 def byteswap(self, inplace=False):
     """The elements with their bytes in the reverse order.
 
+    Shapes: any; the result has the same.
+    Dtypes: all; the result has the same.
+    Errors: none.
+
     >>> nd4c.asarray([1, 256], dtype="uint16").byteswap()
     array([256,   1], dtype=uint16)
     """
@@ -249,6 +267,8 @@ def byteswap(self, inplace=False):
 def item(self, *args):
     """An element as a Python number or text: of the only one, or at a place that is counted in C order or has an index an axis.
 
+    Shapes: one element, or any with an index.
+    Dtypes: all; the result is Python's number or str.
     Errors: ValueError without a place if there are several elements; IndexError for places outside.
 
     >>> nd4c.asarray([[1, 2], [3, 4]]).item(2)
@@ -290,6 +310,10 @@ def _first(array):
 def fill(self, value, /):
     """Writes one value into all elements, cast as assignment does.
 
+    Shapes: any; the value has one element.
+    Dtypes: all; the value is converted.
+    Errors: ValueError for an array that is read-only.
+
     >>> x = nd4c.zeros(3)
     >>> x.fill(2)
     >>> x
@@ -304,6 +328,10 @@ def fill(self, value, /):
 def put(self, indices, values, /, mode="raise"):
     """Writes values at places that are counted in C order.
 
+    Shapes: any; places count elements in C order.
+    Dtypes: all; values are converted.
+    Errors: IndexError for a place out of range.
+
     >>> x = nd4c.zeros(4)
     >>> x.put([0, 2], [1, 5])
     >>> x
@@ -315,6 +343,10 @@ def put(self, indices, values, /, mode="raise"):
 def compress(self, condition, axis=None, out=None):
     """The slices along an axis where a condition holds.
 
+    Shapes: condition has one axis; the result has as many places on the axis as it has true elements.
+    Dtypes: all; the result has the same.
+    Errors: AxisError for an axis out of range.
+
     >>> nd4c.asarray([1, 2, 3]).compress([True, False, True])
     array([1, 3])
     """
@@ -324,6 +356,8 @@ def compress(self, condition, axis=None, out=None):
 def sort(self, axis=-1, kind=None, order=None, *, stable=None):
     """Sorts the array itself along an axis, stably.
 
+    Shapes: one axis or more.
+    Dtypes: all but texts.
     Errors: AxisError if the axis is out of range; ValueError if the array is read-only.
 
     >>> x = nd4c.asarray([3, 1, 2])
@@ -345,6 +379,10 @@ def _numpy(name):
 def partition(self, kth, axis=-1, kind="introselect", order=None):
     """Partitions the array itself: the element that sorting puts at kth is there, lesser ones before it, others behind it.
 
+    Shapes: one axis or more.
+    Dtypes: all but texts.
+    Errors: ValueError for a kth out of range; AxisError for an axis out of range.
+
     >>> x = nd4c.asarray([3, 1, 2])
     >>> x.partition(1)
     >>> x[1]
@@ -362,6 +400,8 @@ def _writable(array, where):
 def resize(self, *new_shape, refcheck=True):
     """Nothing but the array's own shape: arrays of nd4c do not change their size.
 
+    Shapes: any.
+    Dtypes: all.
     Errors: ValueError for another shape; nd4c.numpy.resize(x, shape) makes a new array.
 
     >>> nd4c.zeros(3).resize(3)
@@ -378,6 +418,10 @@ def resize(self, *new_shape, refcheck=True):
 def tobytes(self, order="C"):
     """The bytes of all elements in C order; "F": with the first axis running fastest.
 
+    Shapes: any.
+    Dtypes: all.
+    Errors: OSError where a file cannot be written.
+
     >>> nd4c.asarray([1, 2], dtype="uint8").tobytes()
     b'\\x01\\x02'
     """
@@ -391,6 +435,10 @@ def tobytes(self, order="C"):
 
 def tofile(self, fid, /, sep="", format="%s"):
     """Writes the elements into a file or an open file object: as bytes, or as texts with `sep` between them.
+
+    Shapes: any.
+    Dtypes: all.
+    Errors: OSError where a file cannot be written.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -409,6 +457,10 @@ def tofile(self, fid, /, sep="", format="%s"):
 def dump(self, file, /):
     """Pickles the array into a file, given by its path or open; pickle.load reads it.
 
+    Shapes: any.
+    Dtypes: all.
+    Errors: OSError where a file cannot be written.
+
     >>> import io, pickle
     >>> file = io.BytesIO()
     >>> nd4c.asarray([1, 2]).dump(file)
@@ -426,6 +478,10 @@ def dump(self, file, /):
 def to_numpy(self):
     """NumPy's array over the same memory, as numpy.asarray(x) gives it; other libraries ask for it by this name.
 
+    Shapes: any; the result has the same.
+    Dtypes: all that NumPy has.
+    Errors: ImportError without NumPy.
+
     >>> nd4c.zeros(2).to_numpy()
     array([0., 0.])
     """
@@ -434,6 +490,10 @@ def to_numpy(self):
 
 def dumps(self):
     """The array pickled as bytes.
+
+    Shapes: any.
+    Dtypes: all.
+    Errors: OSError where a file cannot be written.
 
     >>> import pickle
     >>> pickle.loads(nd4c.asarray([1, 2]).dumps())
@@ -501,6 +561,8 @@ def _ctypes(self):
 def setflags(self, write=None, align=None, uic=None):
     """Accepts the flags that the array has; nd4c cannot change them.
 
+    Shapes: any.
+    Dtypes: all.
     Errors: ValueError for other flags; nd4c.numpy.broadcast_to(x, x.shape) is a read-only view.
 
     >>> nd4c.zeros(2).setflags(write=True)

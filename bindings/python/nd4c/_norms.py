@@ -12,6 +12,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     ord of vectors: None and 2 (Euclid's), inf, -inf, 0 (how many are not 0), another number p: sum(|x|^p)^(1/p).
     ord of matrices: None and "fro", "nuc", 2, -2 (by singular values), 1, -1 (by columns), inf, -inf (by rows).
     axis: one axis for vectors, two for matrices; None takes all of x, as one vector if ord is None too.
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
     Dtypes: the result is real; integers and bools count as float64.
     Errors: ValueError for another ord or more axes; AxisError (IndexError) for axes that x lacks.
 
@@ -62,6 +63,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """Norm of vectors along axes; None: of all elements.
 
     ord: 2, 1, inf, -inf, 0 (how many are not 0), another number p: sum(|x|^p)^(1/p).
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
     Dtypes: the result is real; integers and bools count as float64.
     Errors: IndexError for axes that x lacks.
 

@@ -13,24 +13,56 @@ _ABSENT = "-"
 
 
 def to(self, device=None, dtype=None, *, copy=False):
-    """The array on a device and of a dtype: itself if it has both already, unless copy."""
+    """The array on a device and of a dtype: itself if it has both already, unless copy.
+
+    Shapes: any; the result has the same.
+    Dtypes: all.
+    Errors: an unknown device raises an nd4c.Error; ValueError for an unknown dtype.
+
+    >>> nd4c.ones(2).to("cpu:0", "float32")
+    array([1., 1.], dtype=float32)
+    """
     return _creation.asarray(self, dtype=dtype, device=device, copy=True if copy else None)
 
 
 def migrate(self, device, /):
     """Moves the contents, which all views share, to a device, and releases the memory on other devices. As with writing, no
-    other thread may be using the array. Memory shared with NumPy or other libraries stays in place, and a copy is made."""
+    other thread may be using the array. Memory shared with NumPy or other libraries stays in place, and a copy is made.
+
+    Shapes: any.
+    Dtypes: all.
+    Errors: an unknown device raises an nd4c.Error; MemoryError if the device has no room.
+
+    >>> x = nd4c.ones(2)
+    >>> x.migrate("cpu:0")
+    """
     check(_migrate(handle(self), _devices.Device(device).handle))
 
 
 def prefetch(self, device, /):
-    """Begins to copy the contents to a device for their next use there; is_ready tells when the copy has arrived."""
+    """Begins to copy the contents to a device for their next use there; is_ready tells when the copy has arrived.
+
+    Shapes: any.
+    Dtypes: all.
+    Errors: an unknown device raises an nd4c.Error; MemoryError if the device has no room.
+
+    >>> x = nd4c.ones(2)
+    >>> x.prefetch("cpu:0")
+    """
     check(_prefetch(handle(self), _devices.Device(device).handle))
 
 
 def state(self, device, /):
     """The state of the contents on a device: "M" current only there, "S" current there and elsewhere, "I" stale, "-" no memory
-    there."""
+    there.
+
+    Shapes: any.
+    Dtypes: all.
+    Errors: an unknown device raises an nd4c.Error.
+
+    >>> nd4c.ones(2).state("cpu:0")
+    'M'
+    """
     return _state(handle(self), _devices.find(device).handle).decode()
 
 
@@ -46,12 +78,28 @@ def states(self):
 
 
 def is_ready(self, device=None, /):
-    """Whether the contents are current on the device (None: the array's own) and no work that writes them is pending."""
+    """Whether the contents are current on the device (None: the array's own) and no work that writes them is pending.
+
+    Shapes: any.
+    Dtypes: all.
+    Errors: an unknown device raises an nd4c.Error.
+
+    >>> nd4c.ones(2).wait().is_ready()
+    True
+    """
     return _is_ready(handle(self), (self.device if device is None else _devices.find(device)).handle)
 
 
 def wait(self):
-    """Waits until the array is computed and raises the failure of its computation. Returns the array."""
+    """Waits until the array is computed and raises the failure of its computation. Returns the array.
+
+    Shapes: any.
+    Dtypes: all.
+    Errors: what the computation failed with.
+
+    >>> nd4c.ones(2).wait()
+    array([1., 1.])
+    """
     check(_wait(handle(self)))
     return self
 

@@ -20,8 +20,8 @@ def matmul(x1, x2, /, out=None, *, axes=_NO_VALUE, axis=_NO_VALUE, keepdims=Fals
            dtype=None, subok=True, signature=None):
     """Products of matrices, the operator @.
 
-    Shapes: x1 (..., m, k) and x2 (..., k, n) give (..., m, n); a vector counts as a row on the left and as a column on the
-    right, and its axis is left out of the result. axes: which axes of x1, x2 and the result hold the matrices.
+    Shapes: x1 (..., m, k) and x2 (..., k, n) give (..., m, n); a vector counts as a row on the left and as a column
+    on the right, and its axis is left out of the result. axes: which axes of x1, x2 and the result hold the matrices.
     Dtypes: the common dtype; of two masks a mask, by "or" of "and". dtype: the one to compute in.
     Errors: ValueError if the shapes do not fit, or for arrays without axes.
 
@@ -154,6 +154,7 @@ def matrix_transpose(x, /):
     """The matrices of the last two axes transposed, a view.
 
     Shapes: x (..., m, n); the result (..., n, m). Errors: ValueError for less than two axes.
+    Dtypes: all; the result has the same.
 
     >>> nd4c.matrix_transpose(nd4c.asarray([[1, 2], [3, 4]]))
     array([[1, 3],

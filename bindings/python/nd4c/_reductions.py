@@ -354,6 +354,10 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
 
     As nd4c.var for shapes, dtypes, arguments and errors.
 
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; integers give float64.
+    Errors: AxisError for an axis out of range; TypeError for texts.
+
     >>> nd4c.std([1, 2, 3, 4])
     array(1.11803399)
     >>> nd4c.std([[1.0, 3.0], [2.0, 2.0]], axis=1, ddof=1)

@@ -33,7 +33,14 @@ class routing(Owner):
     (ValueError). small_bytes: calls with no more input follow their data; None: 16 KiB, 0: none. creation: the device of
     arrays that name none: a device, "routed", or None, the block's. wait: calls return when their device has finished, and
     another device computes calls that fail in flight; otherwise reading the result raises the failure. categories and ops:
-    devices by category ("nn", "linalg", ...) and by op (its name or function); only these are tried."""
+    devices by category ("nn", "linalg", ...) and by op (its name or function); only these are tried.
+
+    Errors: ValueError for an unknown policy, category or op; a device that is not there raises an nd4c.Error.
+
+    >>> with nd4c.routing("prefer_cpu", ["cpu:0"]):
+    ...     (nd4c.ones(2) + 1).device
+    nd4c.Device('cpu:0')
+    """
 
     _destroy = "nd4c_routing_destroy"
 
@@ -101,7 +108,13 @@ def _handles(where, devices):
 
 
 def set_default_routing(chosen: Optional[routing], /) -> None:
-    """Routes the ops of all threads outside of blocks; None: by the properties nd4c.routing and those that begin so."""
+    """Routes the ops of all threads outside of blocks; None: by the properties nd4c.routing and those that begin so.
+
+    Errors: TypeError for another object.
+
+    >>> nd4c.set_default_routing(nd4c.routing("vote"))
+    >>> nd4c.set_default_routing(None)
+    """
     if chosen is not None and type(chosen) is not routing:
         raise TypeError("set_default_routing: expected an nd4c.routing or None, got %s" % type(chosen).__name__)
     check(bind("nd4c_routing_set_default")(None if chosen is None else chosen._open()))

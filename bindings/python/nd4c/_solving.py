@@ -105,6 +105,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
 
     Without tol and rtol, rtol is max(m, n) times the dtype's epsilon. hermitian: A is Hermitian, its lower triangle is read.
     Shapes: A (..., m, n); tol and rtol as the result (...), or a number. Of vectors: 1, or 0 if all elements are 0.
+    Dtypes: floats and complex numbers; the result is int64.
     Errors: ValueError if both tol and rtol are given.
 
     >>> nd4c.linalg.matrix_rank([[1, 2], [2, 4]])
@@ -161,7 +162,8 @@ def lstsq(a, b, rcond=None):
     """Solution of least squares: a tuple (x, residuals, rank, singular values), x of least length with |a x - b| least.
 
     rcond: singular values up to rcond times the largest count as 0; None: max(m, n) times epsilon; -1: epsilon.
-    Shapes: a (m, n); b (m,) or (m, k); x (n,) or (n, k); residuals (k,), without elements if the rank is below n or m <= n.
+    Shapes: a (m, n); b (m,) or (m, k); x (n,) or (n, k); residuals (k,), without elements if the rank is below n or m
+    <= n.
     Dtypes: the common dtype of both; integers and bools count as float64.
     Errors: LinAlgError for other shapes.
 
@@ -208,7 +210,8 @@ def multi_dot(arrays, *, out=None):
 def tensorsolve(a, b, axes=None):
     """The x with tensordot(a, x, x.ndim) = b.
 
-    Shapes: a b.shape + q, as many elements in q as in b; x has the shape q. axes: axes of a that are moved to the end first.
+    Shapes: a b.shape + q, as many elements in q as in b; x has the shape q. axes: axes of a that are moved to the end
+    first.
     Dtypes: as solve. Errors: LinAlgError if that does not hold, or the matrix is singular.
 
     >>> nd4c.linalg.tensorsolve(nd4c.reshape(2 * nd4c.eye(4), (2, 2, 4)), nd4c.ones((2, 2)))

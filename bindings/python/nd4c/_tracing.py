@@ -21,7 +21,15 @@ _latest = None  # the block that records, or that recorded last: the library kee
 
 class tracing:
     """Records executions, copies between devices, allocations and round trips of all threads in a with block. Printing it
-    shows the table of them; path: a file for chrome://tracing or Perfetto, written at the block's end."""
+    shows the table of them; path: a file for chrome://tracing or Perfetto, written at the block's end.
+
+    Errors: RuntimeError while something records already; OSError if the file cannot be written.
+
+    >>> with nd4c.tracing() as trace:
+    ...     y = nd4c.ones(3) + 1
+    >>> trace.totals()["executions"] >= 1
+    True
+    """
 
     _table, _totals = "", None
 

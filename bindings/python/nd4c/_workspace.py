@@ -37,7 +37,19 @@ class workspace(Owner):
     name: each thread has a workspace of that name, with the settings of its first use; None: this object is one workspace,
     which one thread at a time enters. outliving: "moved_out" copies arrays that outlive the block to memory of their own,
     "refused" raises ValueError at its end, and the scope stays open until leave() succeeds. device: only allocations on this
-    device. initial_bytes: the size of each arena in the first cycle."""
+    device. initial_bytes: the size of each arena in the first cycle.
+
+    Errors: ValueError for an unknown word of outliving, and while another thread is inside of a workspace without a
+    name.
+
+    >>> step = nd4c.workspace()
+    >>> for _ in range(3):
+    ...     with step:
+    ...         total = float(nd4c.sum(nd4c.ones(1000)))
+    >>> total, step.stats()["cycles"]
+    (1000.0, 3)
+    >>> step.close()
+    """
 
     _destroy = "nd4c_workspace_destroy"
 
@@ -96,7 +108,17 @@ class workspace(Owner):
 
     def leave(self) -> None:
         """Closes the innermost scope, as the end of a with block does. For a scope that stayed open because arrays outlived
-        it."""
+        it.
+
+        >>> step = nd4c.workspace(outliving="refused")
+        >>> kept = step.__enter__() and nd4c.ones(1000)
+        >>> step.leave()
+        Traceback (most recent call last):
+            ...
+        nd4c.errors.ArgumentError: ...
+        >>> del kept
+        >>> step.leave()
+        """
         self._close()
         while _scopes.opened:
             ended = [left for left in _scopes.left if left._find() == _scopes.opened[-1]]

@@ -25,8 +25,9 @@ def _over(name, summary, example, real=False, two=False):
     else:
         def function(a, s=None, axes=None, norm=None, out=None):
             return _transformed(name, name, a, s, axes, norm, out, real)
-    return _named(function, name, summary, "s: the points along each axis (-1: all of it); a is cut or filled up with zeros. "
-                  "axes: %s." % ("the last two" if two else "None takes all, or the last len(s)"), example)
+    return _named(function, name, summary, "Shapes: any; the result has s on the axes; of real input the last one has "
+                  "n / 2 + 1 places for n points.\n    s: the points along each axis (-1: all of it); a is cut or filled up with "
+                  "zeros. axes: %s." % ("the last two" if two else "None takes all, or the last len(s)"), example)
 
 
 def _named(function, name, summary, arguments, example):
@@ -186,6 +187,9 @@ def fftshift(x, axes=None):
 
     Shapes and dtypes: as x. Errors: AxisError (IndexError) for axes that x lacks.
 
+    Shapes: any; the result has the same.
+    Dtypes: all; the result has the same.
+
     >>> nd4c.fft.fftshift([0, 1, 2, -2, -1])
     array([-2, -1,  0,  1,  2])
     """
@@ -196,6 +200,9 @@ def ifftshift(x, axes=None):
     """Inverse of fftshift: the middle of axes (None: all) moves to the begin.
 
     Shapes and dtypes: as x. Errors: AxisError (IndexError) for axes that x lacks.
+
+    Shapes: any; the result has the same.
+    Dtypes: all; the result has the same.
 
     >>> nd4c.fft.ifftshift([-2, -1, 0, 1, 2])
     array([ 0,  1,  2, -2, -1])

@@ -34,6 +34,7 @@ def diagonal(x, /, *, offset=0):
     """Diagonals of the matrices of the last two axes, a view. nd4c.numpy.diagonal takes the first two.
 
     Shapes: x (..., m, n); the result (..., k). offset: above (positive) or below the main diagonal.
+    Dtypes: all; the result has the same.
     Errors: ValueError for less than two axes.
 
     >>> nd4c.linalg.diagonal(nd4c.asarray([[1, 2], [3, 4]]))
@@ -45,7 +46,8 @@ def diagonal(x, /, *, offset=0):
 def outer(x1, x2, /):
     """All products of the elements of two vectors: x1[i] x2[j]. nd4c.numpy.outer flattens arrays.
 
-    Shapes: x1 (m,), x2 (n,); the result (m, n). Dtypes: the common dtype. Errors: ValueError for other arrays than vectors.
+    Shapes: x1 (m,), x2 (n,); the result (m, n). Dtypes: the common dtype. Errors: ValueError for other arrays than
+    vectors.
 
     >>> nd4c.linalg.outer(nd4c.asarray([1, 2]), nd4c.asarray([3, 4]))
     array([[3, 4],

@@ -33,12 +33,22 @@ def _handle(device):
 def stats(device: Union[Device, str, None] = None) -> Dict[str, int]:
     """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits,
     what nd4c.device.memory.spill moved away; of live_bytes, scratch_bytes, which streams use, and held_bytes, which backends
-    hold beside arrays; imported_count and imported_bytes, which are counted separately."""
+    hold beside arrays; imported_count and imported_bytes, which are counted separately.
+
+    >>> x = nd4c.zeros(1000)
+    >>> nd4c.memory.stats("cpu:0")["live_bytes"] >= x.nbytes
+    True
+    """
     return (current_device() if device is None else find(device)).memory
 
 
 def remaining(device: Union[Device, str, None] = None) -> Optional[int]:
-    """Bytes that arrays could take now, by the cap and by the device; None if neither is known."""
+    """Bytes that arrays could take now, by the cap and by the device; None if neither is known.
+
+    >>> left = nd4c.memory.remaining("cpu:0")
+    >>> left is None or left > 0
+    True
+    """
     out = ctypes.c_int64()
     check(_remaining(_handle(device), ctypes.byref(out)))
     return out.value if out.value != _UNKNOWN else None
@@ -46,23 +56,47 @@ def remaining(device: Union[Device, str, None] = None) -> Optional[int]:
 
 def set_cap(bytes: int, device: Union[Device, str, None] = None) -> None:
     """Limits live and cached bytes together; 0: no limit. An allocation beyond it raises MemoryError, which states use,
-    request and cap."""
+    request and cap.
+
+    Errors: ValueError for a negative number.
+
+    >>> nd4c.memory.set_cap(2 ** 40)
+    >>> nd4c.memory.stats()["cap_bytes"] == 2 ** 40
+    True
+    >>> nd4c.memory.set_cap(0)
+    """
     check(bind("nd4c_memory_set_cap")(_handle(device), integer("set_cap: bytes", bytes)))
 
 
 def trim(device: Union[Device, str, None] = None, *, keep_bytes: int = 0) -> None:
-    """Gives cached memory back until at most keep_bytes are cached; 0: idle streams, scratch and staging buffers, too."""
+    """Gives cached memory back until at most keep_bytes are cached; 0: idle streams, scratch and staging buffers, too.
+
+    >>> nd4c.memory.trim()
+    >>> nd4c.memory.stats()["cached_bytes"]
+    0
+    """
     check(bind("nd4c_memory_trim")(_handle(device), integer("trim: keep_bytes", keep_bytes)))
 
 
 def reset_peak(device: Union[Device, str, None] = None) -> None:
-    """Resets peak_bytes to the bytes that are live now."""
+    """Resets peak_bytes to the bytes that are live now.
+
+    >>> nd4c.memory.reset_peak()
+    >>> counts = nd4c.memory.stats()
+    >>> counts["peak_bytes"] == counts["live_bytes"]
+    True
+    """
     check(bind("nd4c_memory_reset_peak")(_handle(device)))
 
 
 def report(device: Union[Device, str, None] = None) -> str:
     """The live arrays, a line for each size and origin; origins are recorded while nd4c.config["nd4c.memory.origins"] is
-    true."""
+    true.
+
+    >>> x = nd4c.ones(5000)
+    >>> "40960 bytes" in nd4c.memory.report("cpu:0")  # of 40,000, rounded up
+    True
+    """
     out = ctypes.c_void_p()
     check(_report(_handle(device), ctypes.byref(out)))
     return take_text(out)

@@ -29,7 +29,15 @@ _made: Dict[int, Callable[..., Any]] = {}
 
 
 def load(path: Union[str, os.PathLike[str]]) -> None:
-    """Loads a plug-in's library. path: an absolute one, or one with a '/'; no folder is searched."""
+    """Loads a plug-in's library. path: an absolute one, or one with a '/'; no folder is searched.
+
+    Errors: OSError if the library cannot be opened; ValueError if it is no plug-in, or its path is no path of a file.
+
+    >>> nd4c.plugins.load("/nowhere/libnd4c_acme.so")
+    Traceback (most recent call last):
+        ...
+    nd4c.errors.LibraryError: ...
+    """
     check(_load(os.fsencode(path)))
 
 
@@ -48,14 +56,26 @@ def number(name):
 
 
 def ops() -> Tuple[str, ...]:
-    """The names of all ops of the plug-ins that are loaded, each with its namespace: "acme.swiglu2"."""
+    """The names of all ops of the plug-ins that are loaded, each with its namespace: "acme.swiglu2".
+
+    >>> all("." in name for name in nd4c.plugins.ops())
+    True
+    """
     infos = (ctypes.cast(_at(place), _INFO).contents for place in range(_count()))
     return tuple(dict.fromkeys(info.name.decode() for info in infos if info.op not in _abi.OPS))
 
 
 def schema(name: str) -> Dict[str, Any]:
     """The facts about a plug-in's op: name, version, provider, doc, category, inputs, attributes with their defaults and the
-    number of outputs."""
+    number of outputs.
+
+    Errors: ValueError for an unknown name and for an op of nd4c itself; TypeError for what is no text.
+
+    >>> nd4c.plugins.schema("add")
+    Traceback (most recent call last):
+        ...
+    ValueError: plugins: 'add' is an op of nd4c itself: nd4c.ops.add
+    """
     info = _info(number(name))
     found = row(info.op)
     return {"name": found["name"], "version": found["version"], "provider": info.provider.decode(), "doc": found["doc"],
@@ -87,7 +107,17 @@ def op(name: str) -> Callable[..., Any]:
     None), attributes by name with their defaults. It gives an Array, or a tuple where the op has several outputs. An op
     without inputs takes device=, too.
 
-    name: "acme.swiglu2", or "acme.swiglu2@1" for a version; ValueError if no plug-in that is loaded brings it."""
+    name: "acme.swiglu2", or "acme.swiglu2@1" for a version; ValueError if no plug-in that is loaded brings it.
+
+    Shapes: as the plug-in's op says.
+    Dtypes: as the plug-in's op says.
+    Errors: ValueError for an unknown name and for an op of nd4c itself; TypeError for what is no text.
+
+    >>> nd4c.plugins.op(3)
+    Traceback (most recent call last):
+        ...
+    TypeError: plugins: an op is named by text such as 'acme.swiglu2', not int
+    """
     place = number(name)
     if place not in _made:
         _made[place] = _function(place, row(place))

@@ -41,6 +41,7 @@ def apply_over_axes(func, a, axes):
     """What a function(array, axis) makes of an array, called for one axis after the other.
 
     Shapes: func keeps the number of axes, or leaves out the axis, which comes back with length 1.
+    Dtypes: those of the function's results.
     Errors: ValueError for a result of other axes; AxisError.
 
     >>> np.apply_over_axes(nd4c.sum, nd4c.ones((2, 3, 4)), [0, 2]).shape
@@ -113,6 +114,8 @@ class vectorize:
     tells them.
     excluded: places and names of arguments that are passed as they are. cache: keeps that first call's result.
     signature: such as "(n),(n)->()": the function gets and gives arrays of those axes. Used as a decorator, too.
+    Shapes: those of the arguments broadcast, or as the signature says.
+    Dtypes: otypes, or those of the function's results.
     Errors: ValueError for arrays without elements and without otypes; TypeError for other numbers of arguments.
 
     >>> np.vectorize(lambda a, b: a if a > b else b)([1, 5, 2], 3)

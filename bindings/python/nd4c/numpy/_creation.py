@@ -91,6 +91,10 @@ def _array_of(object, wanted, copy, order):
 def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """asarray by the name for subclasses, of which nd4c has none.
 
+    Shapes: any; the result has the same.
+    Dtypes: `dtype`, or else that of a.
+    Errors: TypeError for what asarray does not take.
+
     >>> np.asanyarray([1, 2])
     array([1, 2])
     """
@@ -99,6 +103,10 @@ def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
 
 def ascontiguousarray(a, dtype=None, *, like=None):
     """An array of one axis or more whose elements lie row by row; a copy only where needed.
+
+    Shapes: any; the result has the same.
+    Dtypes: `dtype`, or else that of a.
+    Errors: TypeError for what asarray does not take.
 
     >>> np.ascontiguousarray(nd4c.asarray([[1, 2], [3, 4]]).T).strides
     (16, 8)
@@ -110,6 +118,10 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 def asfortranarray(a, dtype=None, *, like=None):
     """An array whose elements lie column by column; a copy only where needed.
 
+    Shapes: any; the result has the same.
+    Dtypes: `dtype`, or else that of a.
+    Errors: TypeError for what asarray does not take.
+
     >>> np.asfortranarray([[1, 2, 3], [4, 5, 6]]).strides
     (8, 16)
     """
@@ -120,6 +132,10 @@ def asfortranarray(a, dtype=None, *, like=None):
 def isfortran(a):
     """Whether an array lies column by column, and not row by row as well.
 
+    Shapes: any; the result is a bool.
+    Dtypes: all.
+    Errors: TypeError for what is no array.
+
     >>> np.isfortran(nd4c.zeros((2, 3)).T)
     True
     """
@@ -129,6 +145,9 @@ def isfortran(a):
 
 def asarray_chkfinite(a, dtype=None, order=None):
     """An array of finite numbers. Errors: ValueError if one is infinite or not a number.
+
+    Shapes: any; the result has the same.
+    Dtypes: `dtype`, or else that of a.
 
     >>> np.asarray_chkfinite([1, 2.5])
     array([1. , 2.5])
@@ -144,6 +163,9 @@ def copy(a, order="K", subok=False):
 
     order: "C", "F", or "K" and "A", which keep a layout by columns. Dtypes: any. subok has no effect: arrays have no
     subclasses.
+
+    Shapes: any; the result has the same.
+    Errors: TypeError for what asarray does not take.
 
     >>> x = nd4c.asarray([1, 2])
     >>> y = np.copy(x)
@@ -164,6 +186,8 @@ def require(a, dtype=None, requirements=None, *, like=None):
 
     requirements: one or several of "C", "F" (layouts), "W" (writeable), "O" (no view), "A" (aligned, as all arrays
     are), "E".
+    Shapes: any; the result has the same.
+    Dtypes: `dtype`, or else that of a.
     Errors: ValueError for "C" and "F" together; KeyError for another name.
 
     >>> np.require([1, 2], "float32", ["C", "W"])
@@ -248,6 +272,7 @@ def fromstring(string, dtype=float, count=-1, *, sep, like=None):
     """An array of one axis of the numbers in a text.
 
     sep: what stands between the numbers; white space around it does not count. count: how many numbers, -1: all.
+    Shapes: the result has one axis.
     Dtypes: dtype. Errors: ValueError for a text that is no number, fewer numbers than count, and an empty sep:
     frombuffer() reads bytes.
 
@@ -286,6 +311,7 @@ def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
     """What a function makes of the indices of a grid, one array an axis.
 
     Shapes: shape, a tuple. Dtypes: of the indices, dtype. The result is what the function returns.
+    Errors: ValueError for a negative length.
 
     >>> np.fromfunction(lambda i, j: i + j, (2, 3), dtype=int)
     array([[0, 1, 2],
@@ -302,6 +328,9 @@ def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
 def identity(n, dtype=None, *, like=None):
     """The square matrix with ones on the main diagonal. Dtypes: dtype, float64 if it is left out.
 
+    Shapes: the result is square.
+    Errors: TypeError for what is no number.
+
     >>> np.identity(2)
     array([[1., 0.],
            [0., 1.]])
@@ -313,6 +342,7 @@ def tri(N, M=None, k=0, dtype=float, *, device=None, like=None):
     """Ones where column - row <= k, else zeros.
 
     Shapes: N rows and M columns, as many as rows if M is left out. Dtypes: dtype, float64 if it is left out.
+    Errors: TypeError for a length that is no integer.
 
     >>> np.tri(2, 3, 1, dtype=int)
     array([[1, 1, 0],
@@ -328,6 +358,7 @@ def tri(N, M=None, k=0, dtype=float, *, device=None, like=None):
 def diag(v, k=0):
     """Diagonal k of a matrix, a copy; of an array with one axis the matrix that has it there.
 
+    Shapes: a matrix gives the vector of a diagonal, a vector a square matrix.
     Dtypes: any. Errors: ValueError for other numbers of axes.
 
     >>> np.diag([1, 2])
@@ -344,6 +375,9 @@ def diag(v, k=0):
 
 def diagflat(v, k=0):
     """The matrix that has all elements of an array on diagonal k. Dtypes: any.
+
+    Shapes: the result is square.
+    Errors: TypeError for what is no number.
 
     >>> np.diagflat([[1], [2]], 1)
     array([[0, 1, 0],
@@ -381,6 +415,10 @@ def vander(x, N=None, increasing=False):
 def mask_indices(n, mask_func, k=0):
     """The indices of the elements of an n by n matrix that mask_func(ones, k) keeps, one array an axis.
 
+    Shapes: two vectors of one length: rows and columns.
+    Dtypes: int64.
+    Errors: TypeError for a length that is no integer.
+
     >>> np.mask_indices(2, np.triu)
     (array([0, 0, 1]), array([0, 1, 1]))
     """
@@ -390,6 +428,10 @@ def mask_indices(n, mask_func, k=0):
 def tril_indices(n, k=0, m=None):
     """The indices of the elements on and below diagonal k of a matrix with n rows and m columns, one array an axis.
 
+    Shapes: two vectors of one length: rows and columns.
+    Dtypes: int64.
+    Errors: TypeError for a length that is no integer.
+
     >>> np.tril_indices(2)
     (array([0, 1, 1]), array([0, 0, 1]))
     """
@@ -398,6 +440,10 @@ def tril_indices(n, k=0, m=None):
 
 def triu_indices(n, k=0, m=None):
     """The indices of the elements on and above diagonal k of a matrix with n rows and m columns, one array an axis.
+
+    Shapes: two vectors of one length: rows and columns.
+    Dtypes: int64.
+    Errors: TypeError for a length that is no integer.
 
     >>> np.triu_indices(2)
     (array([0, 0, 1]), array([0, 1, 1]))
@@ -413,6 +459,9 @@ def _places(mask):
 def tril_indices_from(arr, k=0):
     """tril_indices of an array's shape. Errors: ValueError for an array of other than two axes.
 
+    Shapes: two vectors of one length: rows and columns.
+    Dtypes: int64.
+
     >>> np.tril_indices_from(nd4c.zeros((2, 2)))
     (array([0, 1, 1]), array([0, 0, 1]))
     """
@@ -422,6 +471,9 @@ def tril_indices_from(arr, k=0):
 
 def triu_indices_from(arr, k=0):
     """triu_indices of an array's shape. Errors: ValueError for an array of other than two axes.
+
+    Shapes: two vectors of one length: rows and columns.
+    Dtypes: int64.
 
     >>> np.triu_indices_from(nd4c.zeros((2, 2)), 1)
     (array([0]), array([1]))

@@ -19,6 +19,7 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     the axes that have no letter; without "->" the result has the letters that occur once, in alphabetical order.
     kwargs: dtype, the one to compute in; casting; order. optimize: any value gives the same result, products are always
     ordered by cost. Of one array whose axes are only turned or crossed, a view.
+    Shapes: an axis a letter; the result has those behind "->".
     Dtypes: the common dtype of the arrays. Errors: ValueError for equations that do not fit the arrays.
 
     >>> np.einsum("ij,jk->ik", [[1, 2], [3, 4]], [[1, 0], [0, 1]])
@@ -158,6 +159,8 @@ def einsum_path(*operands, optimize="greedy", einsum_call=False):
     the product. optimize: "greedy" (cheapest product first), "optimal" (all orders are tried), a path, False (one product of
     all), or a pair (name, elements that an intermediate result may have). text: the costs, to be read.
     nd4c.einsum orders products by itself; this function tells what an order costs.
+    Shapes: as the subscripts say.
+    Dtypes: numbers; the result is a list and a text.
     Errors: ValueError for equations that do not fit the arrays.
 
     >>> np.einsum_path("ij,jk,kl->il", nd4c.ones((2, 9)), nd4c.ones((9, 9)), nd4c.ones((9, 3)))[0]

@@ -17,6 +17,7 @@ def save(file, arr, allow_pickle=True):
     """Writes an array into a .npy file.
 
     file: a name, to which ".npy" is appended where it is missing, or an object open for writing bytes.
+    Shapes: any.
     Dtypes: all of nd4c's. allow_pickle has no effect: no element is a Python object.
     Errors: OSError as open() raises; TypeError for what is no array.
 
@@ -33,6 +34,8 @@ def savez(file, *args, allow_pickle=True, **kwds):
     """Writes arrays into one .npz file, by the keywords' names; those without are arr_0, arr_1, and so on.
 
     file: a name, to which ".npz" is appended where it is missing, or an object open for writing bytes.
+    Shapes: any.
+    Dtypes: all that NumPy has.
     Errors: ValueError if a keyword is such a name, OSError as open() raises.
 
     >>> import io
@@ -46,6 +49,10 @@ def savez(file, *args, allow_pickle=True, **kwds):
 
 def savez_compressed(file, *args, allow_pickle=True, **kwds):
     """As savez, deflated.
+
+    Shapes: any.
+    Dtypes: all that NumPy has.
+    Errors: OSError if the file cannot be written; TypeError for what asarray does not take.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -81,7 +88,10 @@ def load(file, mmap_mode=None, allow_pickle=False, fix_imports=True, encoding="A
 
     file: a name, or an object open for reading bytes, which is read up to the array's end.
     mmap_mode: "r", "r+" or "c": the array shares the mapped file's bytes, read-only, written through, or copied on write.
-    Errors: FileNotFoundError; ValueError for other formats, pickles among them; NotImplementedError for objects and records.
+    Shapes: those of the file.
+    Dtypes: those of the file; Python objects are refused.
+    Errors: FileNotFoundError; ValueError for other formats, pickles among them; NotImplementedError for objects and
+    records.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -229,6 +239,8 @@ def fromfile(file, dtype=None, count=-1, sep="", offset=0, *, like=None):
 
     file: a name, or an object open for reading bytes, which is read from where it stands. count: how many (-1: all).
     offset: bytes that are left out first (not of text).
+    Shapes: the result has one axis.
+    Dtypes: `dtype`.
     Errors: ValueError if the text holds something else, or the file has fewer than count elements.
 
     >>> import io

@@ -279,6 +279,9 @@ def compress(condition, a, axis=None, out=None):
 def extract(condition, arr):
     """The elements of an array, in C order, where the condition is not 0. Dtypes: arr's.
 
+    Shapes: any of one size; the result has one axis.
+    Errors: IndexError if condition has true elements behind the end of arr.
+
     >>> np.extract([True, False, True], [1, 2, 3])
     array([1, 3])
     """
@@ -310,6 +313,10 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 def diag_indices(n, ndim=2):
     """The indices of the main diagonal of an array of ndim axes of length n, one array an axis.
 
+    Shapes: ndim vectors of the length of the diagonal.
+    Dtypes: int64.
+    Errors: TypeError for a length that is no integer.
+
     >>> np.diag_indices(3)
     (array([0, 1, 2]), array([0, 1, 2]))
     """
@@ -318,6 +325,9 @@ def diag_indices(n, ndim=2):
 
 def diag_indices_from(arr):
     """diag_indices of an array's shape. Errors: ValueError for fewer than two axes, and for axes of different lengths.
+
+    Shapes: ndim vectors of the length of the diagonal.
+    Dtypes: int64.
 
     >>> np.diag_indices_from(nd4c.zeros((2, 2)))
     (array([0, 1]), array([0, 1]))
@@ -369,6 +379,7 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
 
 
     Dtypes: dtype. Shapes: dimensions, a tuple; the result has (len(dimensions),) in front of them.
+    Errors: ValueError for a negative length.
 
     >>> np.indices((2, 3))[1]
     array([[0, 1, 2],

@@ -9,6 +9,8 @@ from operator import index as _index
 class ndindex:
     """The indices of all elements of a shape in C order, tuples.
 
+    Shapes: lengths of the axes; iterating gives tuples of ints.
+    Dtypes: none.
     Errors: ValueError for a negative extent; TypeError for one that is no integer.
 
     >>> list(np.ndindex(2, 2))
@@ -32,6 +34,10 @@ class ndindex:
 
 class ndenumerate:
     """Pairs of index and element, a 0-d array, of an array in C order.
+
+    Shapes: any; iterating gives an index and an element at a time.
+    Dtypes: all.
+    Errors: TypeError for what asarray does not take.
 
     >>> for place, value in np.ndenumerate([[1, 2], [3, 4]]):
     ...     print(place, value)
@@ -79,11 +85,16 @@ class _Elements:
 class broadcast:
     """What several arrays broadcast to: its shape, and tuples of elements in C order.
 
+    Shapes: any that broadcast; iterating gives tuples of arrays without axes.
+    Dtypes: all.
     Errors: ValueError for shapes that do not broadcast.
 
     >>> b = np.broadcast([1, 2, 3], [[4], [5]])
     >>> b.shape, b.size, b.numiter
     ((2, 3), 6, 2)
+    >>> next(b), next(b)
+    ((array(1), array(4)), (array(2), array(4)))
+    >>> b.reset()
     """
 
     def __init__(self, *arrays):

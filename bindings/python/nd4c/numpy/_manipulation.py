@@ -34,6 +34,10 @@ concatenate, transpose = concat, permute_dims
 def shape(a):
     """The shape of an array or of nested lists, a tuple.
 
+    Shapes: any; the result is Python's.
+    Dtypes: all.
+    Errors: TypeError for what asarray does not take.
+
     >>> np.shape([[1, 2, 3]])
     (1, 3)
     """
@@ -43,6 +47,10 @@ def shape(a):
 def ndim(a):
     """How many axes an array or nested lists have.
 
+    Shapes: any; the result is Python's.
+    Dtypes: all.
+    Errors: TypeError for what asarray does not take.
+
     >>> np.ndim([[1, 2, 3]])
     2
     """
@@ -51,6 +59,9 @@ def ndim(a):
 
 def size(a, axis=None):
     """How many elements there are, or along axes. Errors: AxisError for an axis outside.
+
+    Shapes: any; the result is an int.
+    Dtypes: all.
 
     >>> np.size([[1, 2, 3]])
     3
@@ -69,6 +80,7 @@ def size(a, axis=None):
 def resize(a, new_shape):
     """An array of a new shape whose elements are a's, over and over in C order; zeros if a has none.
 
+    Shapes: any; the result has new_shape, filled by repeating a.
     Dtypes: any. Errors: ValueError for a negative extent.
 
     >>> np.resize([1, 2, 3], (2, 2))
@@ -95,7 +107,11 @@ def _atleast(ndim, place, name, doc):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = """Arrays seen with at least %d ax%ss; views.
 
-    %s The result is one array or, of several, a tuple. Dtypes: any.
+    %s The result is one array or, of several, a tuple.
+
+    Shapes: any; new axes have length 1.
+    Dtypes: all; the results have the same.
+    Errors: TypeError for what asarray does not take.
 
     >>> np.%s(7).shape
     %s
@@ -118,6 +134,8 @@ atleast_3d = _atleast(3, _three, "atleast_3d", "The shape (n,) becomes (1, n, 1)
 def swapaxes(a, axis1, axis2):
     """An array with two axes exchanged: a view. Dtypes: any. Errors: AxisError for an axis outside.
 
+    Shapes: any; a view with its axes in another order.
+
     >>> np.swapaxes(nd4c.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
@@ -128,6 +146,9 @@ def swapaxes(a, axis1, axis2):
 
 def rollaxis(a, axis, start=0):
     """An array with an axis moved to lie before the axis `start`: a view. Errors: AxisError for an axis outside.
+
+    Shapes: any; a view with its axes in another order.
+    Dtypes: all.
 
     >>> np.rollaxis(nd4c.zeros((3, 4, 5, 6)), 3, 1).shape
     (3, 6, 4, 5)
@@ -149,6 +170,7 @@ def _axis_error(text):
 def rot90(m, k=1, axes=(0, 1)):
     """An array turned by k right angles in the plane of two axes, from the first towards the second: a view.
 
+    Shapes: two axes or more; the lengths of the two axes change places for odd k.
     Dtypes: any. Errors: ValueError for other than two different axes, and for an axis outside.
 
     >>> np.rot90([[1, 2], [3, 4]])
@@ -174,6 +196,9 @@ def rot90(m, k=1, axes=(0, 1)):
 def fliplr(m):
     """An array with the order of its columns reversed: a view. Errors: ValueError for fewer than two axes.
 
+    Shapes: two axes or more; a view of the same shape.
+    Dtypes: all.
+
     >>> np.fliplr([[1, 2], [3, 4]])
     array([[2, 1],
            [4, 3]])
@@ -186,6 +211,9 @@ def fliplr(m):
 
 def flipud(m):
     """An array with the order of its rows reversed: a view. Errors: ValueError for an array without axes.
+
+    Shapes: one axis or more; a view of the same shape.
+    Dtypes: all.
 
     >>> np.flipud([[1, 2], [3, 4]])
     array([[3, 4],
@@ -350,6 +378,7 @@ def array_split(ary, indices_or_sections, axis=0):
     They are so many of nearly equal length, or those between the given indices.
 
 
+    Shapes: views of parts along the axis; the other axes stay.
     Dtypes: any. Errors: ValueError for fewer than one part; AxisError.
 
     >>> np.array_split(nd4c.arange(5), 2)
@@ -380,6 +409,7 @@ def split(ary, indices_or_sections, axis=0):
     They are so many of equal length, or those between the given indices.
 
 
+    Shapes: views of parts along the axis; the other axes stay.
     Dtypes: any. Errors: ValueError if the axis cannot be divided equally; AxisError.
 
     >>> np.split(nd4c.arange(4), 2)
@@ -400,6 +430,8 @@ def split(ary, indices_or_sections, axis=0):
 def hsplit(ary, indices_or_sections):
     """The parts of an array side by side: split along the second axis, of an array with one axis along it.
 
+    Shapes: views of parts along the axis; the other axes stay.
+    Dtypes: all; the parts have the same.
     Errors: ValueError for an array without axes, and if it cannot be divided equally.
 
     >>> np.hsplit(nd4c.arange(4), 2)
@@ -412,6 +444,8 @@ def hsplit(ary, indices_or_sections):
 def vsplit(ary, indices_or_sections):
     """The parts of an array one below the other: split along the first axis.
 
+    Shapes: views of parts along the axis; the other axes stay.
+    Dtypes: all; the parts have the same.
     Errors: ValueError for fewer than two axes, and if it cannot be divided equally.
 
     >>> np.vsplit([[1, 2], [3, 4]], 2)
@@ -423,6 +457,8 @@ def vsplit(ary, indices_or_sections):
 def dsplit(ary, indices_or_sections):
     """The parts of an array along its third axis.
 
+    Shapes: views of parts along the axis; the other axes stay.
+    Dtypes: all; the parts have the same.
     Errors: ValueError for fewer than three axes, and if it cannot be divided equally.
 
     >>> np.dsplit(nd4c.zeros((2, 2, 4)), 2)[0].shape
@@ -562,6 +598,8 @@ def trim_zeros(filt, trim="fb", axis=None):
 
     trim: "f" cuts at the front, "b" at the back. axis: those to cut; None: all. A list stays a list; of an array it is
     a view.
+    Shapes: any; the result is a view of the same number of axes.
+    Dtypes: numbers.
     Errors: ValueError for another trim; AxisError.
 
     >>> np.trim_zeros([0, 0, 1, 0, 2, 0])

@@ -43,6 +43,10 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
 
     As nd4c.sum for shapes, dtypes, arguments and errors.
 
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; sums and products of bool and small integers are int64 (uint64).
+    Errors: AxisError for an axis out of range; TypeError for texts.
+
     >>> np.nansum([1, np.nan, 2])
     array(3.)
     """
@@ -57,6 +61,10 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
     """Product over axes (None: all) in which NaN counts as 1.
 
     As nd4c.prod for shapes, dtypes, arguments and errors.
+
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; sums and products of bool and small integers are int64 (uint64).
+    Errors: AxisError for an axis out of range; TypeError for texts.
 
     >>> np.nanprod([3, np.nan, 2])
     array(6.)
@@ -73,6 +81,10 @@ def nancumsum(a, axis=None, dtype=None, out=None):
 
     As np.cumsum for shapes, dtypes, arguments and errors.
 
+    Shapes: any; the result has the same, or one axis without `axis`.
+    Dtypes: numbers; bool and small integers give int64 (uint64).
+    Errors: AxisError for an axis out of range; TypeError for texts.
+
     >>> np.nancumsum([1, np.nan, 2])
     array([1., 1., 3.])
     """
@@ -83,6 +95,10 @@ def nancumprod(a, axis=None, dtype=None, out=None):
     """Products of the elements up to each one along an axis (None: of a flattened), in which NaN counts as 1.
 
     As np.cumprod for shapes, dtypes, arguments and errors.
+
+    Shapes: any; the result has the same, or one axis without `axis`.
+    Dtypes: numbers; bool and small integers give int64 (uint64).
+    Errors: AxisError for an axis out of range; TypeError for texts.
 
     >>> np.nancumprod([3, np.nan, 2])
     array([3., 3., 6.])
@@ -116,6 +132,10 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 
     As nd4c.max for shapes, dtypes, arguments and errors.
 
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; sums and products of bool and small integers are int64 (uint64).
+    Errors: AxisError for an axis out of range; TypeError for texts.
+
     >>> np.nanmax([[1, np.nan], [3, 2]], axis=0)
     array([3., 2.])
     """
@@ -126,6 +146,10 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     """Smallest element over axes (None: all) that is not NaN; NaN if there is no other.
 
     As nd4c.min for shapes, dtypes, arguments and errors.
+
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; sums and products of bool and small integers are int64 (uint64).
+    Errors: AxisError for an axis out of range; TypeError for texts.
 
     >>> np.nanmin([[1, np.nan], [3, 2]], axis=0)
     array([1., 2.])
@@ -152,6 +176,9 @@ def nanargmax(a, axis=None, out=None, *, keepdims=False):
 
     As nd4c.argmax for shapes, dtypes, arguments and errors; ValueError where all elements are NaN.
 
+    Shapes: any; the result without the axis, or with length 1 if keepdims.
+    Dtypes: real numbers; the result is int64.
+
     >>> np.nanargmax([1, np.nan, 2])
     array(2)
     """
@@ -162,6 +189,9 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
     """Index of the first smallest element along an axis (None: in a flattened) that is not NaN.
 
     As nd4c.argmin for shapes, dtypes, arguments and errors; ValueError where all elements are NaN.
+
+    Shapes: any; the result without the axis, or with length 1 if keepdims.
+    Dtypes: real numbers; the result is int64.
 
     >>> np.nanargmin([np.nan, 3, 2])
     array(2)
@@ -193,6 +223,10 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """Arithmetic mean over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
     As nd4c.mean for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
+
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; integers give float64.
+    Errors: AxisError for an axis out of range; TypeError for texts.
 
     >>> np.nanmean([[1, np.nan], [3, 2]], axis=1)
     array([1. , 2.5])
@@ -232,6 +266,10 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 
     As nd4c.var for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
 
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; integers give float64.
+    Errors: AxisError for an axis out of range; TypeError for texts.
+
     >>> np.nanvar([1, np.nan, 3])
     array(1.)
     """
@@ -242,6 +280,10 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     """Standard deviation over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
     As nd4c.var for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
+
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; integers give float64.
+    Errors: AxisError for an axis out of range; TypeError for texts.
 
     >>> np.nanstd([1, np.nan, 3])
     array(1.)
@@ -256,6 +298,10 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
     As np.median for shapes, dtypes, arguments and errors.
 
+    Shapes: any; the result without the axes, or with length 1 if keepdims.
+    Dtypes: numbers; integers give float64.
+    Errors: AxisError for an axis out of range; TypeError for texts.
+
     >>> np.nanmedian([[10, np.nan, 4], [3, 2, 1]], axis=1)
     array([7., 2.])
     """
@@ -267,6 +313,10 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 
     As np.quantile for shapes, dtypes, arguments and errors.
 
+    Shapes: any; the result has q's axes, then those of a without the reduced ones.
+    Dtypes: real numbers; integers give float64.
+    Errors: ValueError for a q out of its range or an unknown method; AxisError for an axis out of range.
+
     >>> np.nanquantile([10, np.nan, 4, 7], 0.5)
     array(7.)
     """
@@ -277,6 +327,10 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
     """Percentiles over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
     As np.quantile for shapes, dtypes, arguments and errors; q counts to 100.
+
+    Shapes: any; the result has q's axes, then those of a without the reduced ones.
+    Dtypes: real numbers; integers give float64.
+    Errors: ValueError for a q out of its range or an unknown method; AxisError for an axis out of range.
 
     >>> np.nanpercentile([10, np.nan, 4, 7], 50)
     array(7.)

@@ -8,6 +8,8 @@ class poly1d:
     """A polynomial with the coefficients c_or_r, the highest power first, or with these roots, if r is True.
 
     variable: its letter in print. It is called with x, indexed by powers, added, multiplied, divided, and integrated.
+    Shapes: one axis of coefficients, the highest power first.
+    Dtypes: numbers.
     Errors: ValueError for coefficients of more than one axis.
 
     >>> p = np.poly1d([1, 2, 3])
@@ -50,6 +52,10 @@ class poly1d:
     def integ(self, m=1, k=0):
         """The m-th integral, with constants k.
 
+        Shapes: one axis of coefficients.
+        Dtypes: numbers.
+        Errors: ValueError for a negative order.
+
         >>> np.poly1d([2, 3]).integ()
         poly1d([1., 3., 0.])
         """
@@ -57,6 +63,10 @@ class poly1d:
 
     def deriv(self, m=1):
         """The m-th derivative.
+
+        Shapes: one axis of coefficients.
+        Dtypes: numbers.
+        Errors: ValueError for a negative order.
 
         >>> np.poly1d([1, 1, 1]).deriv()
         poly1d([2, 1])

@@ -109,6 +109,7 @@ def polyval(p, x):
     """Values of a polynomial at x, by Horner's rule; of a polynomial x, the composed polynomial.
 
     Shapes: p (n + 1,), the highest power first; x any, as the result. Dtypes: the common dtype.
+    Errors: TypeError for texts.
 
     >>> np.polyval([1, 0, 3], [1, 2])
     array([4, 7])
@@ -129,9 +130,10 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """The polynomial of degree deg that fits points best, by least squares.
 
     w: weights of the y. rcond: singular values up to it (relative to the largest) count as 0; None: len(x) times epsilon.
-    Shapes: x (m,), y (m,) or (m, k); coefficients (deg + 1,) or (deg + 1, k), the highest power first.
-    Result: the coefficients; with full a tuple (coefficients, residuals, rank, singular values, rcond); with cov a tuple
+    Shapes: x (m,), y (m,) or (m, k); coefficients (deg + 1,) or (deg + 1, k), the highest power first. Result: the
+    coefficients; with full a tuple (coefficients, residuals, rank, singular values, rcond); with cov a tuple
     (coefficients, their covariance), cov="unscaled" without the factor of the residuals.
+    Dtypes: numbers; the result is float64 or complex128.
     Errors: TypeError for other shapes; ValueError if deg is negative, or there are too few points for cov.
 
     >>> np.round(np.polyfit([0, 1, 2], [1, 3, 5], 1), 8)
@@ -189,6 +191,8 @@ def polyadd(a1, a2):
     """Sum of two polynomials.
 
     Shapes: coefficients, the highest power first; a poly1d among them makes the result one.
+    Dtypes: numbers; the result has the one that they promote to.
+    Errors: TypeError for texts.
 
     >>> np.polyadd([1, 2], [9, 5, 4])
     array([9, 6, 6])
@@ -200,6 +204,8 @@ def polysub(a1, a2):
     """Difference of two polynomials.
 
     Shapes: coefficients, the highest power first; a poly1d among them makes the result one.
+    Dtypes: numbers; the result has the one that they promote to.
+    Errors: TypeError for texts.
 
     >>> np.polysub([2, 10, -2], [3, 10, -4])
     array([-1,  0,  2])
@@ -211,6 +217,8 @@ def polymul(a1, a2):
     """Product of two polynomials; zeros in front of their coefficients are left out.
 
     Shapes: coefficients, the highest power first; a poly1d among them makes the result one.
+    Dtypes: numbers; the result has the one that they promote to.
+    Errors: TypeError for texts.
 
     >>> np.polymul([1, 2], [1, 3])
     array([1, 5, 6])
@@ -223,6 +231,7 @@ def polydiv(u, v):
     """Quotient and remainder of two polynomials: a tuple.
 
     Shapes: coefficients, the highest power first; a poly1d among them makes both results one. Dtypes: floats.
+    Errors: TypeError for texts.
 
     >>> np.polydiv([3, 5, 2], [2, 1])
     (array([1.5 , 1.75]), array([0.25]))

@@ -115,6 +115,10 @@ def array2string(a, max_line_width=None, precision=None, suppress_small=None, se
     separator: between elements. prefix, suffix: texts that will stand around the result, whose length is kept free.
     The other arguments: as set_printoptions.
 
+    Shapes: any.
+    Dtypes: all; the result is a str.
+    Errors: TypeError for what asarray does not take.
+
     >>> np.array2string(nd4c.asarray([1.0, 2.5]), separator=", ", precision=1)
     '[1. , 2.5]'
     """
@@ -135,6 +139,10 @@ def _merged(where, given):
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
     """The text repr() gives: array([...]), with the dtype where the elements do not tell it.
 
+    Shapes: any.
+    Dtypes: all; the result is a str.
+    Errors: TypeError for what asarray does not take.
+
     >>> np.array_repr(nd4c.asarray([1.5, 2.0]), precision=1)
     'array([1.5, 2. ])'
     """
@@ -144,6 +152,10 @@ def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
 
 def array_str(a, max_line_width=None, precision=None, suppress_small=None):
     """The text str() gives: the elements in brackets; of an array without axes the element alone.
+
+    Shapes: any.
+    Dtypes: all; the result is a str.
+    Errors: TypeError for what asarray does not take.
 
     >>> np.array_str(nd4c.asarray([1.234, 2.0]), precision=1)
     '[1.2 2. ]'

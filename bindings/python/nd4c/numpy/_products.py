@@ -29,6 +29,7 @@ def outer(a, b, out=None):
     """All products of the elements of two arrays, flattened: a[i] b[j].
 
     Shapes: the result (a.size, b.size). Dtypes: the common dtype.
+    Errors: TypeError for texts.
 
     >>> np.outer([1, 2], [3, 4])
     array([[3, 4],
@@ -57,6 +58,7 @@ def kron(a, b):
     """Kronecker product: every element of a times all of b, block by block.
 
     Shapes: the shorter shape gets axes of length 1 in front; the extents are multiplied. Dtypes: the common dtype.
+    Errors: TypeError for texts.
 
     >>> np.kron([1, 10], [1, 2])
     array([ 1,  2, 10, 20])

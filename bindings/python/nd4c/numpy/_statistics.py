@@ -89,6 +89,10 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
 
     As np.quantile for shapes, dtypes, arguments and errors.
 
+    Shapes: any; the result has q's axes, then those of a without the reduced ones.
+    Dtypes: real numbers; integers give float64.
+    Errors: ValueError for a q out of its range or an unknown method; AxisError for an axis out of range.
+
     >>> np.percentile([[10, 7, 4], [3, 2, 1]], 50, axis=0)
     array([6.5, 4.5, 2.5])
     """

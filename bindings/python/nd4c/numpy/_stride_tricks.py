@@ -20,6 +20,7 @@ def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
     Shapes: shape, x's if it is left out. strides: bytes from one index to the next, an axis each; x's if they are left
     out. writeable=False makes the view read-only where the array is on the host. subok has no effect: arrays have no
     subclasses.
+    Dtypes: all; the result has the same.
     Errors: IndexError for a view that would leave the array's memory, which NumPy does not see; ValueError for strides
     that are no whole elements.
 
@@ -90,6 +91,10 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
 def shares_memory(a, b, /, max_work=-1):
     """Whether two arrays share a byte of memory. The bounds of both decide, so interleaved views count as sharing.
 
+    Shapes: any; the result is a bool.
+    Dtypes: all.
+    Errors: none for arrays.
+
     >>> x = nd4c.arange(4)
     >>> np.shares_memory(x, x[1:]), np.shares_memory(x, nd4c.copy(x))
     (True, False)
@@ -99,6 +104,10 @@ def shares_memory(a, b, /, max_work=-1):
 
 def may_share_memory(a, b, /, max_work=0):
     """Whether two arrays may share memory, by their bounds.
+
+    Shapes: any; the result is a bool.
+    Dtypes: all.
+    Errors: none for arrays.
 
     >>> x = nd4c.arange(4)
     >>> np.may_share_memory(x[:2], x[2:])

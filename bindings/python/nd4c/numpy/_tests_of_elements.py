@@ -35,6 +35,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether isclose() holds for all elements: True or False.
 
     Shapes: a and b are broadcast against each other.
+    Dtypes: numbers; the result is a bool.
     Errors: as isclose.
 
     >>> np.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
@@ -47,6 +48,10 @@ def array_equal(a1, a2, equal_nan=False):
     """Whether two arrays have one shape and equal elements: True or False; False for what is no array.
 
     equal_nan: NaN equals NaN.
+
+    Shapes: any; the result is a bool.
+    Dtypes: all.
+    Errors: none for what asarray takes: what does not compare is not equal.
 
     >>> np.array_equal([1, 2], [1.0, 2.0]), np.array_equal([1, 2], [[1, 2]])
     (True, False)
@@ -71,6 +76,10 @@ def _all_equal(x, y, equal_nan=False):
 
 def array_equiv(a1, a2):
     """Whether two arrays have shapes that broadcast and equal elements then: True or False.
+
+    Shapes: any; the result is a bool.
+    Dtypes: all.
+    Errors: none for what asarray takes: what does not compare is not equal.
 
     >>> np.array_equiv([1, 2], [[1, 2], [1, 2]])
     True
@@ -122,6 +131,8 @@ def iscomplex(x):
     """Where the imaginary part is not 0.
 
     Shapes: any; the result, of bools, has the same.
+    Dtypes: all; the result is bool.
+    Errors: TypeError for what asarray does not take.
 
     >>> np.iscomplex([1 + 1j, 2 + 0j])
     array([ True, False])
@@ -133,6 +144,8 @@ def isreal(x):
     """Where the imaginary part is 0; True for all real numbers.
 
     Shapes: any; the result, of bools, has the same.
+    Dtypes: all; the result is bool.
+    Errors: TypeError for what asarray does not take.
 
     >>> np.isreal([1 + 1j, 2 + 0j])
     array([False,  True])
@@ -142,6 +155,10 @@ def isreal(x):
 
 def isnat(x, /, out=None, **named):
     """Where a date is none; nd4c has no dates, so that it refuses everything with a TypeError.
+
+    Shapes: any.
+    Dtypes: none of nd4c's: it has no dates.
+    Errors: TypeError for arrays of nd4c.
 
     >>> np.isnat(1)
     Traceback (most recent call last):
@@ -182,6 +199,10 @@ def real_if_close(a, tol=100):
     """The real part of complex numbers whose imaginary parts are all nearly 0; else the numbers themselves.
 
     tol: how many of the dtype's smallest steps beside 1 count as nearly 0, or below 1 the bound itself.
+
+    Shapes: any; the result has the same.
+    Dtypes: all; complex becomes real where no imaginary part counts.
+    Errors: TypeError for what asarray does not take.
 
     >>> np.real_if_close([2.1 + 4e-14j, 5.2 + 3e-15j], tol=1000)
     array([2.1, 5.2])

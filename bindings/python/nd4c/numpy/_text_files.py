@@ -123,8 +123,8 @@ def loadtxt(fname, dtype=float, comments="#", delimiter=None, converters=None, s
     column. skiprows, max_rows: lines that are left out first, and rows that are read. usecols: the columns. quotechar: around
     texts that hold delimiters.
     Shapes: (rows, columns), axes of length 1 left out down to ndmin of them; unpack transposes.
-    Dtypes: dtype; records are not supported. Errors: ValueError with row and column of what is no number, or if a line has
-    another number of columns.
+    Dtypes: dtype; records are not supported. Errors: ValueError with row and column of what is no number, or if a
+    line has another number of columns.
 
     >>> np.loadtxt(["1 2", "3 4  # the last"])
     array([[1., 2.],
@@ -347,6 +347,10 @@ def genfromtxt(fname, dtype=float, comments="#", delimiter=None, skip_header=0, 
     what is no number. invalid_raise=False leaves lines out that have another number of columns.
     names, usemask: records and masked arrays are not supported: TypeError.
 
+    Shapes: a row a line, a column a field; one axis for one of either.
+    Dtypes: `dtype`; one for all columns.
+    Errors: ValueError for lines of different lengths.
+
     >>> np.genfromtxt(["1,2", "3,"], delimiter=",")
     array([[ 1.,  2.],
            [ 3., nan]])
@@ -488,7 +492,10 @@ def savetxt(fname, X, fmt="%.18e", delimiter=" ", newline="\n", header="", foote
     fname: a name (.gz, .bz2 and .xz are compressed), or an open file, of texts or bytes. X: of one axis (a line for each
     element) or two. fmt: a format for all elements, a list of those by column, or one for a whole row.
     header, footer: texts before and after, each of their lines after `comments`.
-    Errors: ValueError for arrays of more axes, or as many formats as there are no columns; TypeError if fmt does not fit.
+    Shapes: one axis or two.
+    Dtypes: numbers.
+    Errors: ValueError for arrays of more axes, or as many formats as there are no columns; TypeError if fmt does not
+    fit.
 
     >>> import io
     >>> file = io.StringIO()

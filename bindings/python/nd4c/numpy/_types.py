@@ -145,6 +145,8 @@ class _OfUfuncs(type):
 class ufunc(metaclass=_OfUfuncs):
     """The type of functions that compute element by element, for isinstance: add, sin and their like.
 
+    Shapes: those of the operands broadcast.
+    Dtypes: those that the function takes.
     Errors: TypeError when called; vectorize makes a function of one's own.
 
     >>> isinstance(np.add, np.ufunc), isinstance(np.reshape, np.ufunc)
@@ -311,6 +313,10 @@ def isfortran(a):
 def iscomplexobj(x):
     """Whether something has a complex dtype, whatever its elements are.
 
+    Shapes: any; the result is a bool.
+    Dtypes: all.
+    Errors: none for what asarray takes.
+
     >>> np.iscomplexobj([3, 1 + 0j]), np.iscomplexobj(1)
     (True, False)
     """
@@ -320,6 +326,10 @@ def iscomplexobj(x):
 
 def isrealobj(x):
     """Whether something has no complex dtype.
+
+    Shapes: any; the result is a bool.
+    Dtypes: all.
+    Errors: none for what asarray takes.
 
     >>> np.isrealobj([3, 1 + 0j]), np.isrealobj(1)
     (False, True)

@@ -104,6 +104,7 @@ def sinc(x):
     """sin(pi x) / (pi x), 1 at 0.
 
     Shapes: as x. Dtypes: floats and complex numbers; integers and bools count as float64.
+    Errors: TypeError for texts.
 
     >>> np.sinc([0, 0.5])
     array([1.        , 0.63661977])

@@ -57,6 +57,10 @@ class RandomState:
     def rand(self, *shape):
         """Numbers 0 <= u < 1 in a shape given by its lengths.
 
+        Shapes: the lengths given; without any, no axes.
+        Dtypes: float64.
+        Errors: ValueError for a negative length.
+
         >>> np.random.RandomState(7).rand(2, 3).shape
         (2, 3)
         """
@@ -64,6 +68,10 @@ class RandomState:
 
     def randn(self, *shape):
         """Standard normal numbers in a shape given by its lengths.
+
+        Shapes: the lengths given; without any, no axes.
+        Dtypes: float64.
+        Errors: ValueError for a negative length.
 
         >>> np.random.RandomState(7).randn(2, 3).shape
         (2, 3)
@@ -73,6 +81,7 @@ class RandomState:
     def randint(self, low, high=None, size=None, dtype=int):
         """Integers from low up to high, high left out; with one bound from 0 to it.
 
+        Shapes: `size`; without it no axes.
         Dtypes: an integer one or bool. Errors: ValueError if low >= high.
 
         >>> np.random.RandomState(7).randint(0, 10, size=3)
@@ -83,6 +92,10 @@ class RandomState:
     def random_integers(self, low, high=None, size=None):
         """Integers from low to high, high included; with one bound from 1 to it.
 
+        Shapes: `size`; without it no axes.
+        Dtypes: int64.
+        Errors: ValueError for a negative size, or an empty range.
+
         >>> np.random.RandomState(7).random_integers(6, size=3)
         array([5, 5, 1])
         """
@@ -92,6 +105,10 @@ class RandomState:
     def tomaxint(self, size=None):
         """Integers from 0 to the largest int64.
 
+        Shapes: `size`; without it no axes.
+        Dtypes: int64.
+        Errors: ValueError for a negative size, or an empty range.
+
         >>> np.random.RandomState(7).tomaxint(3).dtype
         nd4c.int64
         """
@@ -99,6 +116,10 @@ class RandomState:
 
     def random_sample(self, size=None):
         """Numbers 0 <= u < 1.
+
+        Shapes: `size`; without it that of the parameters.
+        Dtypes: float64.
+        Errors: ValueError for a negative size, or parameters out of their range.
 
         >>> np.random.RandomState(7).random_sample(3)
         array([0.75015222, 0.08565787, 0.79528404])
@@ -108,6 +129,10 @@ class RandomState:
     def random(self, size=None):
         """Numbers 0 <= u < 1; the same as random_sample.
 
+        Shapes: `size`; without it that of the parameters.
+        Dtypes: float64.
+        Errors: ValueError for a negative size, or parameters out of their range.
+
         >>> np.random.RandomState(7).random(3)
         array([0.75015222, 0.08565787, 0.79528404])
         """
@@ -115,6 +140,10 @@ class RandomState:
 
     def uniform(self, low=0.0, high=1.0, size=None):
         """Numbers from low up to high; of two numbers, high may be the smaller one.
+
+        Shapes: `size`; without it that of the parameters.
+        Dtypes: float64.
+        Errors: ValueError for a negative size, or parameters out of their range.
 
         >>> np.random.RandomState(7).uniform(-1, 1, size=3)
         array([ 0.50030444, -0.82868427,  0.59056807])
@@ -125,6 +154,8 @@ class RandomState:
     def choice(self, a, size=None, replace=True, p=None):
         """Elements of a (or of 0 .. a - 1) picked at random, p their probabilities.
 
+        Shapes: `size`; without it no axes.
+        Dtypes: that of a; int64 for a number.
         Errors: ValueError if a has several axes, or as Generator.choice.
 
         >>> np.random.RandomState(7).choice(5, 3, replace=False)
@@ -137,6 +168,10 @@ class RandomState:
     def shuffle(self, x):
         """Puts x's slices in random order, in place.
 
+        Shapes: one axis or more.
+        Dtypes: all.
+        Errors: TypeError for what can be no array; ValueError for one that is read-only.
+
         >>> x = [1, 2, 3]; np.random.RandomState(7).shuffle(x); sorted(x)
         [1, 2, 3]
         """
@@ -144,6 +179,10 @@ class RandomState:
 
     def permutation(self, x):
         """0 .. x - 1 or a copy of x's slices in random order.
+
+        Shapes: that of x; a number gives a vector.
+        Dtypes: that of x; int64 for a number.
+        Errors: ValueError for a negative number.
 
         >>> np.random.RandomState(7).permutation(5)
         array([2, 3, 0, 1, 4])
@@ -153,6 +192,10 @@ class RandomState:
     def standard_exponential(self, size=None):
         """Exponentially distributed numbers of mean 1.
 
+        Shapes: `size`; without it that of the parameters.
+        Dtypes: float64.
+        Errors: ValueError for a negative size, or parameters out of their range.
+
         >>> np.random.RandomState(7).standard_exponential(3)
         array([0.28747913, 2.45739423, 0.22905595])
         """
@@ -160,6 +203,10 @@ class RandomState:
 
     def standard_gamma(self, shape, size=None):
         """Gamma distributed numbers of scale 1.
+
+        Shapes: `size`; without it that of the parameters.
+        Dtypes: float64.
+        Errors: ValueError for a negative size, or parameters out of their range.
 
         >>> np.random.RandomState(7).standard_gamma(2.0, 3)
         array([2.11249664, 2.02456197, 7.48557558])
@@ -169,6 +216,10 @@ class RandomState:
     def standard_normal(self, size=None):
         """Normally distributed numbers of mean 0 and standard deviation 1.
 
+        Shapes: `size`; without it that of the parameters.
+        Dtypes: float64.
+        Errors: ValueError for a negative size, or parameters out of their range.
+
         >>> np.random.RandomState(7).standard_normal(3)
         array([ 0.31843865, -1.71876119,  0.25945521])
         """
@@ -176,6 +227,10 @@ class RandomState:
 
     def multivariate_normal(self, mean, cov, size=None, check_valid="warn", tol=1e-8):
         """Normally distributed vectors of a mean and a covariance matrix.
+
+        Shapes: `size`, then n, for mean [n] and cov [n, n].
+        Dtypes: float64.
+        Errors: ValueError for shapes that do not fit.
 
         >>> np.random.RandomState(7).multivariate_normal([0, 10], [[1, 0.5], [0.5, 2]], size=2).shape
         (2, 2)

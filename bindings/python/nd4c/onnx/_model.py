@@ -30,10 +30,20 @@ _NO_DEVICE = 1  # an address of no device
 
 Value = namedtuple("Value", "name kind dtype shape")
 Value.__doc__ = """An input or output: its kind ("array", "sequence of array", ...; None if not declared), dtype and shape,
-in which a free dimension is its symbol or None. shape None: unknown."""
+in which a free dimension is its symbol or None. shape None: unknown.
+
+>>> nd4c.onnx.load("digits/digits.onnx").outputs
+(Value(name='logits', kind='array', dtype=nd4c.float32, shape=('batch', 10)),)
+"""
 
 Node = namedtuple("Node", "index count op label")
-Node.__doc__ = """A node that is about to be placed: its number of `count`, its op's name, the name that it has in the model."""
+Node.__doc__ = """A node that is about to be placed: its number of `count`, its op's name, the name that it has in the model.
+
+>>> def place(node):
+...     return "cpu:0" if node.op == "conv" else None
+>>> nd4c.onnx.load("digits/digits.onnx", devices=place)(nd4c.zeros((1, 1, 8, 8), dtype="float32")).shape
+(1, 10)
+"""
 
 
 def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *, all_intermediates: bool = False,
@@ -47,7 +57,15 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
     of the run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
     device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
-    "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded."""
+    "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded.
+
+    Errors: FileNotFoundError; ValueError for what is no model; NotImplementedError for ops that nd4c lacks; TypeError
+    for device beside devices.
+
+    >>> model = nd4c.onnx.load("digits/digits.onnx")
+    >>> model.inputs
+    (Value(name='image', kind='array', dtype=nd4c.float32, shape=('batch', 1, 8, 8)),)
+    """
     return Model(model, _Settings(all_intermediates, optimize, progress, devices, device, math, compile_memory,
                                   compile_options, compiled))
 
@@ -131,7 +149,12 @@ class Model(Owner):
     """An ONNX model. `inputs` and `outputs` describe what it takes and gives. Runs by several threads wait for each other.
 
     close(), which the end of a `with` block calls, too, releases the weights. A copy is opened anew from the same bytes or
-    file. Pickling stores the bytes of the file; the path where the weights are in files beside it."""
+    file. Pickling stores the bytes of the file; the path where the weights are in files beside it.
+
+    >>> with nd4c.onnx.load("digits/digits.onnx") as model:
+    ...     model(nd4c.load("digits/digits_images.npy")[:2]).shape
+    (2, 10)
+    """
 
     _destroy = "nd4c_model_close"
 
@@ -215,7 +238,19 @@ class Model(Owner):
         return tuple(rows)
 
     def run(self, inputs: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Dict[str, Any]:
-        """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None."""
+        """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None.
+
+        Shapes: as `inputs` says; a free dimension takes any extent.
+        Dtypes: as `inputs` says.
+        Errors: ValueError for a name that the model does not have or one that is missing, and for another shape;
+        TypeError for another dtype.
+
+        >>> model = nd4c.onnx.load("digits/digits.onnx")
+        >>> images, labels = nd4c.load("digits/digits_images.npy"), nd4c.load("digits/digits_labels.npy")
+        >>> logits = model.run({"image": images[:5]})["logits"]
+        >>> nd4c.argmax(logits, axis=1) == labels[:5]
+        array([ True,  True,  True,  True,  True])
+        """
         if inputs is not None and not hasattr(inputs, "keys"):
             raise TypeError("run: inputs is a dict of arrays by name, {%r: x}, not %s; model(x) takes inputs in order"
                             % (self.inputs[0].name if self.inputs else "x", type(inputs).__name__))
@@ -259,7 +294,16 @@ class Model(Owner):
                 shapes: Optional[Mapping[str, Sequence[int]]] = None) -> str:
         """Compiles the model ahead of time for a device by name ("tpu:0"), which need not be present if its backend is
         compile-only, and writes the file for onnx.load(compiled=...). shapes by input; shapes that the model declares
-        completely may be left out. Returns a text that lists the compiled pieces."""
+        completely may be left out. Returns a text that lists the compiled pieces.
+
+        Errors: KeyError for an unknown input; ValueError where a shape is left free; NotImplementedError for a device
+        without a compiler.
+
+        >>> nd4c.onnx.load("digits/digits.onnx").compile("tpu:0", "digits.bin")
+        Traceback (most recent call last):
+            ...
+        ValueError: compile: the model leaves the shape of input 'image' free: give shapes
+        """
         opened = self._open()
         known = {value.name: value.shape for value in self.inputs}
         unknown = set(shapes or ()) - set(known)
@@ -277,7 +321,13 @@ class Model(Owner):
         return take_text(out)
 
     def report(self) -> str:
-        """The report of the previous run: passes, kernels, or the node that kept the model from being a graph."""
+        """The report of the previous run: passes, kernels, or the node that kept the model from being a graph.
+
+        >>> model = nd4c.onnx.load("digits/digits.onnx")
+        >>> y = model(nd4c.load("digits/digits_images.npy")[:1])
+        >>> len(model.report()) > 0
+        True
+        """
         out = c_void_p()
         check(_report(self._open(), byref(out)))
         return take_text(out)

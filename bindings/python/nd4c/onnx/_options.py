@@ -5,7 +5,11 @@ from nd4c._cancellation import cancellation
 
 
 class GraphOptimizationLevel(enum.IntEnum):
-    """ORT_DISABLE_ALL runs the model as it is written; all other levels run nd4c's passes."""
+    """ORT_DISABLE_ALL runs the model as it is written; all other levels run nd4c's passes.
+
+    >>> nd4c.onnx.GraphOptimizationLevel.ORT_ENABLE_ALL > nd4c.onnx.GraphOptimizationLevel.ORT_DISABLE_ALL
+    True
+    """
 
     ORT_DISABLE_ALL = 0
     ORT_ENABLE_BASIC = 1
@@ -15,7 +19,11 @@ class GraphOptimizationLevel(enum.IntEnum):
 
 
 class ExecutionMode(enum.IntEnum):
-    """Both run the same plan: nd4c decides what runs side by side."""
+    """Both run the same plan: nd4c decides what runs side by side.
+
+    >>> nd4c.onnx.ExecutionMode(0).name
+    'ORT_SEQUENTIAL'
+    """
 
     ORT_SEQUENTIAL = 0
     ORT_PARALLEL = 1
@@ -32,6 +40,10 @@ class SessionOptions:
     >>> options = nd4c.onnx.SessionOptions()
     >>> options.intra_op_num_threads = 1
     >>> options.graph_optimization_level = nd4c.onnx.GraphOptimizationLevel.ORT_DISABLE_ALL
+    >>> options.add_free_dimension_override_by_name("batch", 2)
+    >>> options.add_session_config_entry("session.name", "digits")
+    >>> options.get_session_config_entry("session.name")
+    'digits'
     """
 
     _PRESETS = {
@@ -69,13 +81,31 @@ class SessionOptions:
         return self.entries[config_key]
 
     def register_custom_ops_library(self, path):
-        """Not supported: NotImplementedError."""
+        """Not supported: NotImplementedError.
+
+        >>> nd4c.onnx.SessionOptions().register_custom_ops_library("libcustom.so")
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: SessionOptions: custom ops of ONNX Runtime do not run here; nd4c.plugins.load takes nd4c's own
+        """
         raise NotImplementedError("SessionOptions: custom ops of ONNX Runtime do not run here; nd4c.plugins.load takes nd4c's own")
 
 
 class RunOptions:
     """Settings of one run. Setting `terminate` to True, from any thread, ends runs that were given this object with
-    nd4c.errors.CancelledError."""
+    nd4c.errors.CancelledError.
+
+    >>> options = nd4c.onnx.RunOptions()
+    >>> options.add_run_config_entry("name", "first")
+    >>> options.get_run_config_entry("name")
+    'first'
+    >>> options.terminate = True
+    >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx")
+    >>> session.run(None, {"image": nd4c.zeros((1, 1, 8, 8), dtype="float32")}, options)
+    Traceback (most recent call last):
+        ...
+    nd4c.errors.CancelledError: ...
+    """
 
     def __init__(self):
         self.log_severity_level, self.log_verbosity_level, self.logid = -1, 0, ""

@@ -23,12 +23,20 @@ def get_available_providers():
 
 
 def get_all_providers():
-    """All providers that have a name here, also those of devices that this machine lacks."""
+    """All providers that have a name here, also those of devices that this machine lacks.
+
+    >>> "CPUExecutionProvider" in nd4c.onnx.get_all_providers()
+    True
+    """
     return [name + "ExecutionProvider" for name in _NAMES.values()]
 
 
 def get_device():
-    """The kind of the default device, such as "CPU"."""
+    """The kind of the default device, such as "CPU".
+
+    >>> nd4c.onnx.get_device() in ("CPU", "GPU", "CPU-OPENVINO") or nd4c.onnx.get_device().isupper()
+    True
+    """
     return name_of(_devices.default())[:-len("ExecutionProvider")].upper()
 
 

@@ -17,6 +17,8 @@ class InferenceSession:
     of run() are NumPy arrays; run_with_ort_values() leaves them on their device. Several threads may call run(). close(), which the end of a
     `with` block calls, too, releases the model.
 
+    Shapes: as get_inputs() says; a free dimension takes any extent.
+    Dtypes: as get_inputs() says.
     Errors: FileNotFoundError, ValueError for what is no model, NotImplementedError for ops that nd4c lacks.
 
     >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx", providers=["CPUExecutionProvider"])
@@ -24,6 +26,15 @@ class InferenceSession:
     ('image', ['batch', 1, 8, 8])
     >>> session.run(["logits"], {"image": nd4c.zeros((2, 1, 8, 8), dtype="float32")})[0].shape
     (2, 10)
+    >>> session.get_outputs()
+    [NodeArg(name='logits', type='tensor(float)', shape=['batch', 10])]
+    >>> session.get_providers(), session.get_provider_options(), session.get_overridable_initializers()
+    (['CPUExecutionProvider'], {'CPUExecutionProvider': {}}, [])
+    >>> session.get_modelmeta().graph_name, session.get_session_options().intra_op_num_threads
+    ('digits', 0)
+    >>> session.set_providers(["CPUExecutionProvider"])
+    >>> session.enable_fallback()
+    >>> session.close()
     """
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
@@ -82,7 +93,13 @@ class InferenceSession:
         """Nothing to do: the host computes what the device cannot."""
 
     def disable_fallback(self):
-        """Not supported: NotImplementedError. A block `with nd4c.device(name, fallback=False)` around nd4c.onnx.load is."""
+        """Not supported: NotImplementedError. A block `with nd4c.device(name, fallback=False)` around nd4c.onnx.load is.
+
+        >>> nd4c.onnx.InferenceSession("digits/digits.onnx").disable_fallback()
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: ...
+        """
         raise NotImplementedError("InferenceSession.disable_fallback: run nd4c.onnx.load(...) in a block "
                                   "`with nd4c.device(name, fallback=False)` instead")
 
@@ -92,22 +109,60 @@ class InferenceSession:
         """Outputs as NumPy arrays, in the order of output_names (None or []: all).
 
         input_feed: arrays of NumPy or nd4c by input name; a sequence is a list, an empty optional None.
-        Errors: ValueError for a missing or unknown name or another shape, TypeError for another dtype."""
+        Shapes: as get_inputs() says; a free dimension takes any extent.
+        Dtypes: as get_inputs() says.
+        Errors: ValueError for a missing or unknown name or another shape, TypeError for another dtype.
+
+        >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx")
+        >>> session.run(None, {"image": nd4c.load("digits/digits_images.npy")[:3]})[0].argmax(axis=1).shape
+        (3,)
+        """
         results = self._results(output_names, input_feed, run_options)
         return [to_numpy(value) for value in results.values()]
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
-        """As run(), but with OrtValues, whose arrays stay on their devices."""
+        """As run(), but with OrtValues, whose arrays stay on their devices.
+
+        Shapes: as get_inputs() says.
+        Dtypes: as get_inputs() says.
+        Errors: those of run().
+
+        >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx")
+        >>> image = nd4c.onnx.OrtValue.ortvalue_from_shape_and_type([1, 1, 8, 8], "float32")
+        >>> session.run_with_ort_values(["logits"], {"image": image})[0].shape()
+        [1, 10]
+        """
         feed = {name: value.array for name, value in input_dict_ort_values.items()}
         return [OrtValue(value) for value in self._results(output_names, feed, run_options).values()]
 
     def run_with_iobinding(self, iobinding, run_options=None):
-        """Runs with the inputs and outputs of an IOBinding."""
-        iobinding.take(self._results(list(iobinding.outputs), iobinding.inputs, run_options))
+        """Runs with the inputs and outputs of an IOBinding.
+
+        Shapes: as get_inputs() says.
+        Dtypes: as get_inputs() says.
+        Errors: those of run().
+
+        >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx")
+        >>> binding = session.io_binding()
+        >>> binding.bind_cpu_input("image", nd4c.zeros((1, 1, 8, 8), dtype="float32"))
+        >>> binding.bind_output("logits")
+        >>> session.run_with_iobinding(binding)
+        >>> binding.get_outputs()[0].shape()
+        [1, 10]
+        """
+        iobinding._take(self._results(list(iobinding.outputs), iobinding.inputs, run_options))
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
         """Runs on another thread, which then calls callback(results, user_data, error): results as run() gives them and "", or [] and
-        the error's text."""
+        the error's text.
+
+        >>> import threading
+        >>> session, done = nd4c.onnx.InferenceSession("digits/digits.onnx"), threading.Event()
+        >>> feed = {"image": nd4c.load("digits/digits_images.npy")[:1]}
+        >>> session.run_async(None, feed, lambda results, event, error: event.set(), done)
+        >>> done.wait(60)
+        True
+        """
         def work():
             try:
                 results, failure = self.run(output_names, input_feed, run_options), ""
@@ -117,7 +172,12 @@ class InferenceSession:
         threading.Thread(target=work, name="nd4c run_async").start()
 
     def io_binding(self):
-        """A new IOBinding for this session."""
+        """A new IOBinding for this session.
+
+        >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx")
+        >>> session.io_binding().get_outputs()
+        []
+        """
         return IOBinding(self)
 
     def _results(self, names, feed, run_options):
@@ -153,7 +213,15 @@ class InferenceSession:
 
     def end_profiling(self):
         """Ends the record that enable_profiling began, and returns the name of its file, which chrome://tracing and Perfetto
-        show."""
+        show.
+
+        Errors: RuntimeError if the session records nothing.
+
+        >>> nd4c.onnx.InferenceSession("digits/digits.onnx").end_profiling()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: end_profiling: the session records nothing; set SessionOptions.enable_profiling before
+        """
         if self._profile is None:
             raise RuntimeError("end_profiling: the session records nothing; set SessionOptions.enable_profiling before")
         profile, self._profile = self._profile, None

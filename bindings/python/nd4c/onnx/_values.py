@@ -42,7 +42,11 @@ def to_numpy(value):
 
 class NodeArg:
     """An input or output of a session: `name`, `type` such as "tensor(float)", `shape`, a list in which a free dimension is its
-    symbol or None."""
+    symbol or None.
+
+    >>> nd4c.onnx.InferenceSession("digits/digits.onnx").get_inputs()
+    [NodeArg(name='image', type='tensor(float)', shape=['batch', 1, 8, 8])]
+    """
 
     __slots__ = ("name", "type", "shape")
 
@@ -61,6 +65,13 @@ class OrtValue:
     >>> value = nd4c.onnx.OrtValue.ortvalue_from_array(nd4c.asarray([1.0, 2.0], dtype="float32"))
     >>> value.shape(), value.data_type(), value.device_name()
     ([2], 'tensor(float)', 'cpu')
+    >>> value.element_type(), value.tensor_size_in_bytes(), value.numpy().tolist()
+    (1, 8, [1.0, 2.0])
+    >>> value.has_value(), value.is_tensor(), value.is_tensor_sequence(), value.is_sparse_tensor()
+    (True, True, False, False)
+    >>> value.update_inplace(nd4c.asarray([3.0, 4.0], dtype="float32"))
+    >>> value.data_ptr() % 4
+    0
     """
 
     __slots__ = ("array",)
@@ -70,23 +81,55 @@ class OrtValue:
 
     @staticmethod
     def ortvalue_from_array(array):
-        """The value of an nd4c.Array, without a copy."""
+        """The value of an nd4c.Array, without a copy.
+
+        Shapes: any.
+        Dtypes: all.
+        Errors: TypeError for what asarray does not take.
+
+        >>> nd4c.onnx.OrtValue.ortvalue_from_array(nd4c.ones(3)).shape()
+        [3]
+        """
         return OrtValue(array if type(array) is Array else _creation.asarray(array))
 
     @staticmethod
     def ortvalue_from_numpy(numpy_obj, /, device_type="cpu", device_id=0):
-        """A copy of a NumPy array on a device ("cpu", "cuda", ...)."""
+        """A copy of a NumPy array on a device ("cpu", "cuda", ...).
+
+        Shapes: any.
+        Dtypes: those of NumPy that nd4c has.
+        Errors: TypeError for other dtypes; a device that is not there raises an nd4c.Error.
+
+        >>> nd4c.onnx.OrtValue.ortvalue_from_numpy(nd4c.ones(3), "cpu", 0).data_type()
+        'tensor(double)'
+        """
         return OrtValue(_creation.asarray(numpy_obj, device=device_named(device_type, device_id), copy=True))
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
-        """Memory without defined contents on a device."""
+        """Memory without defined contents on a device.
+
+        Shapes: `shape`.
+        Dtypes: element_type: a NumPy type, a name, or a number of TensorProto.DataType.
+        Errors: TypeError for what is no type; a device that is not there raises an nd4c.Error.
+
+        >>> nd4c.onnx.OrtValue.ortvalue_from_shape_and_type([2, 3], "int64").tensor_size_in_bytes()
+        48
+        """
         from nd4c._creation_functions import empty
         return OrtValue(empty(tuple(shape), dtype=dtype_of(element_type), device=device_named(device_type, device_id)))
 
     @staticmethod
     def from_dlpack(data, /):
-        """The value of another library's array, whose memory is shared."""
+        """The value of another library's array, whose memory is shared.
+
+        Shapes: any.
+        Dtypes: all that DLPack has.
+        Errors: TypeError for an object without __dlpack__.
+
+        >>> nd4c.onnx.OrtValue.from_dlpack(nd4c.ones(3)).shape()
+        [3]
+        """
         from nd4c._dlpack import from_dlpack
         return OrtValue(from_dlpack(data))
 
@@ -97,7 +140,12 @@ class OrtValue:
         return self.array
 
     def numpy(self):
-        """The value as a NumPy array; of a sequence, a list of them."""
+        """The value as a NumPy array; of a sequence, a list of them.
+
+        Shapes: any; the result has the same.
+        Dtypes: all that NumPy has.
+        Errors: ImportError without NumPy.
+        """
         return to_numpy(self.array)
 
     def shape(self):
@@ -131,7 +179,12 @@ class OrtValue:
         return self._one("tensor_size_in_bytes").nbytes
 
     def update_inplace(self, data):
-        """Writes a NumPy array of the same shape and dtype into the value."""
+        """Writes a NumPy array of the same shape and dtype into the value.
+
+        Shapes: that of the value, or one that broadcasts to it.
+        Dtypes: that of the value.
+        Errors: ValueError for a value that is no array, and for another shape.
+        """
         self._one("update_inplace")[...] = _creation.asarray(data)
 
     def has_value(self):
@@ -163,7 +216,24 @@ def device_named(device_type, device_id):
 
 
 class IOBinding:
-    """The inputs and outputs of run_with_iobinding, by name; made by InferenceSession.io_binding()."""
+    """The inputs and outputs of run_with_iobinding, by name; made by InferenceSession.io_binding().
+
+    >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx")
+    >>> binding = session.io_binding()
+    >>> binding.bind_cpu_input("image", nd4c.zeros((1, 1, 8, 8), dtype="float32"))
+    >>> binding.bind_output("logits")
+    >>> binding.synchronize_inputs()
+    >>> session.run_with_iobinding(binding)
+    >>> binding.synchronize_outputs()
+    >>> binding.copy_outputs_to_cpu()[0].shape, binding.get_outputs()[0].shape()
+    ((1, 10), [1, 10])
+    >>> binding.clear_binding_inputs()
+    >>> binding.clear_binding_outputs()
+    >>> image = nd4c.onnx.OrtValue.ortvalue_from_shape_and_type([1, 1, 8, 8], "float32")
+    >>> binding.bind_ortvalue_input("image", image)
+    >>> binding.bind_input("image", "cpu", 0, "float32", [1, 1, 8, 8], image.data_ptr())
+    >>> binding.bind_ortvalue_output("logits", nd4c.onnx.OrtValue.ortvalue_from_shape_and_type([1, 10], "float32"))
+    """
 
     def __init__(self, session):
         self._names = [value.name for value in session.get_outputs()]
@@ -195,7 +265,7 @@ class IOBinding:
             raise ValueError("IOBinding: the model has no output %r; it has %s" % (name, ", ".join(self._names)))
         self.outputs[name] = target
 
-    def take(self, results):
+    def _take(self, results):
         """Stores a run's outputs, by name, where they are bound to."""
         for name, target in self.outputs.items():
             value = results[name]

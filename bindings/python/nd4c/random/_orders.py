@@ -81,6 +81,8 @@ class Orders:
         """Puts x's slices along axis in random order, in place, and returns None.
 
         x: an array of nd4c or NumPy, or a sequence that can be changed, such as a list (axis 0 alone).
+        Shapes: one axis or more.
+        Dtypes: all.
         Errors: TypeError for other objects; IndexError or ValueError if x has no such axis.
 
         >>> x = nd4c.asarray([1, 2, 3, 4]); nd4c.random.default_rng(7).shuffle(x); x

@@ -185,7 +185,14 @@ def _where_not(accepted):
 
 
 class BitGenerator:
-    """A generator's source of bits, Philox4x32-10, with the members that NumPy's bit generators have."""
+    """A generator's source of bits, Philox4x32-10, with the members that NumPy's bit generators have.
+
+    >>> bits = nd4c.random.default_rng(7).bit_generator
+    >>> bits.random_raw(2).shape
+    (2,)
+    >>> len(bits.spawn(2))
+    2
+    """
 
     __slots__ = ("_stream",)
 
@@ -216,7 +223,12 @@ class BitGenerator:
         stream._children = children
 
     def advance(self, delta):
-        """Goes on by delta steps of the counter, 0 <= delta < 2^63, and returns itself."""
+        """Goes on by delta steps of the counter, 0 <= delta < 2^63, and returns itself.
+
+        >>> bits = nd4c.random.default_rng(7).bit_generator
+        >>> bits.advance(10) is bits
+        True
+        """
         steps = index(delta)
         if not 0 <= steps < _INTEGERS[0]:
             raise ValueError("advance: delta is %d, expected 0 to 2^63 - 1" % steps)

@@ -10,6 +10,8 @@ class Polynomial:
     """A power series: coef with the lowest power first, of x mapped from `domain` to `window` (both [-1, 1] at first).
 
     It is called with x, added, multiplied, divided, raised to powers, integrated; fit() and fromroots() make one.
+    Shapes: one axis of coefficients, the lowest power first.
+    Dtypes: numbers; integers become float64.
     Errors: TypeError if two series of different domain, window or symbol are combined.
 
     >>> p = np.polynomial.Polynomial([1, 2, 3])
@@ -46,6 +48,10 @@ class Polynomial:
     def fit(cls, x, y, deg, domain=None, rcond=None, full=False, w=None, window=None, symbol="x"):
         """The series that fits points best, by least squares; domain: by default from the least x to the largest.
 
+        Shapes: vectors.
+        Dtypes: numbers; the coefficients are float64 or complex128.
+        Errors: TypeError for texts; ValueError for a negative degree or number of points.
+
         >>> np.round(np.polynomial.Polynomial.fit([0, 1, 2], [1, 3, 5], 1).convert().coef, 8)
         array([1., 2.])
         """
@@ -66,6 +72,10 @@ class Polynomial:
     def fromroots(cls, roots, domain=(-1.0, 1.0), window=None, symbol="x"):
         """The series that has these roots.
 
+        Shapes: vectors.
+        Dtypes: numbers; the coefficients are float64 or complex128.
+        Errors: TypeError for texts; ValueError for a negative degree or number of points.
+
         >>> np.polynomial.Polynomial.fromroots([2, 3]).coef
         array([ 6., -5.,  1.])
         """
@@ -79,6 +89,10 @@ class Polynomial:
     def identity(cls, domain=None, window=None, symbol="x"):
         """The series p(x) = x.
 
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: none.
+
         >>> np.polynomial.Polynomial.identity()(5)
         array(5.)
         """
@@ -91,6 +105,9 @@ class Polynomial:
     def basis(cls, deg, domain=None, window=None, symbol="x"):
         """The series of one power. Errors: ValueError if deg is no non-negative integer.
 
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+
         >>> np.polynomial.Polynomial.basis(2).coef
         array([0., 0., 1.])
         """
@@ -102,6 +119,10 @@ class Polynomial:
 
     def mapparms(self):
         """Offset and scale of the map from domain to window.
+
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: none.
 
         >>> np.polynomial.Polynomial([0, 1], domain=[0, 2]).mapparms()
         (-1.0, 1.0)
@@ -117,6 +138,10 @@ class Polynomial:
     def linspace(self, n=100, domain=None):
         """n points of the domain and the values there.
 
+        Shapes: vectors.
+        Dtypes: numbers; the coefficients are float64 or complex128.
+        Errors: TypeError for texts; ValueError for a negative degree or number of points.
+
         >>> np.polynomial.Polynomial([0, 1]).linspace(3)
         (array([-1.,  0.,  1.]), array([-1.,  0.,  1.]))
         """
@@ -127,6 +152,10 @@ class Polynomial:
     def roots(self):
         """The roots, in ascending order, in the domain.
 
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: none.
+
         >>> np.round(np.polynomial.Polynomial([6, -5, 1]).roots(), 8)
         array([2., 3.])
         """
@@ -135,6 +164,10 @@ class Polynomial:
 
     def degree(self):
         """The number of coefficients minus one.
+
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: none.
 
         >>> np.polynomial.Polynomial([1, 2, 3]).degree()
         2
@@ -149,6 +182,10 @@ class Polynomial:
     def copy(self):
         """A copy.
 
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: none.
+
         >>> np.polynomial.Polynomial([1, 2]).copy().coef
         array([1., 2.])
         """
@@ -157,6 +194,10 @@ class Polynomial:
     def trim(self, tol=0):
         """Without coefficients up to tol at the end.
 
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: none.
+
         >>> np.polynomial.Polynomial([1, 2, 0]).trim().coef
         array([1., 2.])
         """
@@ -164,6 +205,9 @@ class Polynomial:
 
     def truncate(self, size):
         """Of the first `size` coefficients. Errors: ValueError if it is no positive integer.
+
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
 
         >>> np.polynomial.Polynomial([1, 2, 3]).truncate(2).coef
         array([1., 2.])
@@ -175,6 +219,10 @@ class Polynomial:
     def cutdeg(self, deg):
         """Of the powers up to deg.
 
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: ValueError for a negative degree or order.
+
         >>> np.polynomial.Polynomial([1, 2, 3]).cutdeg(1).coef
         array([1., 2.])
         """
@@ -182,6 +230,10 @@ class Polynomial:
 
     def convert(self, domain=None, kind=None, window=None):
         """The same function in terms of another domain and window. kind: Polynomial, the only one.
+
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: ValueError for a negative degree or order.
 
         >>> np.polynomial.Polynomial([0, 1], domain=[0, 4]).convert().coef
         array([-1. ,  0.5])
@@ -193,6 +245,10 @@ class Polynomial:
     def deriv(self, m=1):
         """The m-th derivative.
 
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: ValueError for a negative degree or order.
+
         >>> np.polynomial.Polynomial([1, 2, 3]).deriv().coef
         array([2., 6.])
         """
@@ -200,6 +256,10 @@ class Polynomial:
 
     def integ(self, m=1, k=(), lbnd=None):
         """The m-th integral, with constants k at lbnd (None: 0 in the window).
+
+        Shapes: one axis of coefficients, the lowest power first.
+        Dtypes: numbers; integers become float64.
+        Errors: ValueError for a negative degree or order.
 
         >>> np.polynomial.Polynomial([1, 2, 3]).integ().coef
         array([0., 1., 1., 1.])
