@@ -9,7 +9,7 @@
 #include "kernels/cpu/support/level.h"
 
 enum {
-  WORTH_BYTES = 1 << 18,   /* what is worth another thread */
+  WORTH_BYTES = 1 << 18, /* what is worth another thread */
   WORTH_INDICES = 32768, /* to check */
   ASKED = 256,           /* bytes of a block that is asked for ahead */
   ASKED_ROW = 16384,     /* bytes of a row that is asked for as a whole */

@@ -9,12 +9,12 @@
 #include "kernels/reference/indexing/parts.h"
 
 enum {
-  WORTH_BYTES = 1 << 18,  /* what is worth another thread */
-  BUFFER_BYTES = 16384, /* rows that are streamed are made there */
-  RUNS = 8,             /* of a row that are found once for all rows */
-  WEAVE_BUFFER = 32768, /* pieces of arrays that are woven ... */
-  MOST_WOVEN = 20,      /* ... and how many those may be */
-  PATTERN = 64          /* bytes of the value, repeated */
+  WORTH_BYTES = 1 << 18, /* what is worth another thread */
+  BUFFER_BYTES = 16384,  /* rows that are streamed are made there */
+  RUNS = 8,              /* of a row that are found once for all rows */
+  WEAVE_BUFFER = 32768,  /* pieces of arrays that are woven ... */
+  MOST_WOVEN = 20,       /* ... and how many those may be */
+  PATTERN = 64           /* bytes of the value, repeated */
 };
 
 /* -- one value ----------------------------------------------------------------------------------------------------- */

@@ -8,8 +8,8 @@
 #include "backends/cpu/support/nest.h"
 
 enum {
-  PIECE = 512,         /* positions that become offsets at a time */
-  MOST_NUMBERS = 8,    /* of a position */
+  PIECE = 512,           /* positions that become offsets at a time */
+  MOST_NUMBERS = 8,      /* of a position */
   WORTH_BYTES = 1 << 18, /* what is worth another thread */
   WORTH_NUMBERS = 32768
 };

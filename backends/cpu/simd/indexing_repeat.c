@@ -6,7 +6,7 @@
 
 enum {
   WORTH_BYTES = 1 << 18, /* what is worth another thread */
-  COUNTED_PARTS = 64   /* parts of an axis that is repeated by counts; workers share them */
+  COUNTED_PARTS = 64     /* parts of an axis that is repeated by counts; workers share them */
 };
 
 /* Repeats each slice of the axis by its own count; x is seen as [outer, n, block]. */

@@ -7,12 +7,12 @@
 #include "backends/cpu/support/nest.h"
 
 enum {
-  PIECE_BYTES = 1 << 18,  /* what is worth another thread */
-  SHORT_ROW = 1024,     /* bytes of a row that is copied without a call */
-  PLANE_BUFFER = 32768, /* of lines that are streamed where they do not begin on a cache line */
-  RUN_READ = 2048,      /* bytes of a tile along the input's rows ... */
-  RUN_WRITTEN = 512,    /* ... and along the output's */
-  RUN_BUFFERED = 256,   /* along the input's rows where tiles pass through the buffer */
+  PIECE_BYTES = 1 << 18, /* what is worth another thread */
+  SHORT_ROW = 1024,      /* bytes of a row that is copied without a call */
+  PLANE_BUFFER = 32768,  /* of lines that are streamed where they do not begin on a cache line */
+  RUN_READ = 2048,       /* bytes of a tile along the input's rows ... */
+  RUN_WRITTEN = 512,     /* ... and along the output's */
+  RUN_BUFFERED = 256,    /* along the input's rows where tiles pass through the buffer */
   LANE_BYTES = PLANE_BUFFER / ND4C_LANES
 };
 

@@ -181,7 +181,8 @@ static bool is_one_element(PyObject *self, const key_items *k) {
   return integers;
 }
 
-/* One element as an array of its own, as NumPy's scalars are: x[0], x[1] = x[1], x[0] exchanges two. Takes over the view. */
+/* One element as an array of its own, as NumPy's scalars are: x[0], x[1] = x[1], x[0] exchanges two. Takes over the
+ * view. */
 static PyObject *one_element(nd4c_array *view) {
   const nd4c_dtype dtype = lib.array_dtype(view);
   const void *data = NULL;
@@ -198,8 +199,8 @@ static PyObject *one_element(nd4c_array *view) {
   return result;
 }
 
-/* The same from memory of the host, without a view on the way; NULL without an exception: it is elsewhere, strided, or the
- * key out of range. */
+/* The same from memory of the host, without a view on the way; NULL without an exception: it is elsewhere, strided, or
+ * the key out of range. */
 static PyObject *near_element(const nd4c_array *x, const key_items *k) {
   const nd4c_dtype dtype = lib.array_dtype(x);
   const int64_t *shape = lib.array_shape(x);

@@ -124,7 +124,8 @@ static bool is_integer(PyObject *value) {
   return info != NULL ? info->kind == ND4C_KIND_INT || info->kind == ND4C_KIND_UINT : PyLong_Check(value);
 }
 
-/* Whether an integer to the power of b may be one to a negative power, which the op rounds to 0 and the package refuses. */
+/* Whether an integer to the power of b may be one to a negative power, which the op rounds to 0 and the package
+ * refuses. */
 static bool may_invert(PyObject *a, PyObject *b) {
   if (!is_integer(a) || !is_integer(b)) {
     return false;

@@ -272,7 +272,8 @@ PyObject *native_array_value(PyObject *self) {
   }
 }
 
-/* The only element of an array, which has no axes unless any_rank. Refuses arrays of the kind `refused`, and strings. */
+/* The only element of an array, which has no axes unless any_rank. Refuses arrays of the kind `refused`, and strings.
+ */
 static PyObject *scalar_of(PyObject *self, const char *wanted, nd4c_dtype_kind refused, bool any_rank) {
   nd4c_array *array = handle_of(self);
   const nd4c_dtype_info *info = lib.dtype_get_info(lib.array_dtype(array));
