@@ -7,6 +7,7 @@ FOLDER holds digits.onnx, digits_images.npy and digits_labels.npy; default: ../d
 import os
 import sys
 import time
+from typing import List
 
 import nd4c as xp
 
@@ -15,9 +16,9 @@ PER_ROW = 4
 RUNS = 21
 
 
-def pictures(images, labels, read):
+def pictures(images: xp.Array, labels: List[int], read: List[int]) -> List[str]:
     """Lines of text: the pictures side by side, under each what the network read."""
-    lines = []
+    lines: List[str] = []
     for begin in range(0, len(read), PER_ROW):
         row = range(begin, min(begin + PER_ROW, len(read)))
         levels = xp.astype(xp.clip(images * (len(SHADES) - 1) + 0.5, 0, len(SHADES) - 1), xp.int64)
@@ -28,11 +29,12 @@ def pictures(images, labels, read):
     return lines
 
 
-def main(folder):
+def main(folder: str) -> None:
     model = xp.onnx.load(os.path.join(folder, "digits.onnx"))
     images = xp.load(os.path.join(folder, "digits_images.npy"))
     labels = xp.load(os.path.join(folder, "digits_labels.npy"))
 
+    logits = model(images)
     times = []
     for _ in range(RUNS):
         begin = time.perf_counter()

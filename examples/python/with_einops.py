@@ -6,7 +6,7 @@ from einops.array_api import pack, rearrange, reduce, repeat
 import nd4c as xp
 
 
-def main():
+def main() -> None:
     pictures = xp.reshape(xp.arange(2 * 3 * 4 * 4, dtype=xp.float32), (2, 3, 4, 4))  # batch, channel, height, width
     print("patches:", rearrange(pictures, "b c (y h) (x w) -> b (y x) (h w c)", h=2, w=2).shape)
     print("mean of each channel:", reduce(pictures, "b c h w -> c", "mean"))

@@ -18,7 +18,7 @@ import nd4c as xp
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "digits")
 
 
-def main():
+def main() -> None:
     images = xp.load(os.path.join(FOLDER, "digits_images.npy"))
     x = xp.reshape(xp.astype(images, xp.float64), (-1, 64))
     y = xp.astype(xp.load(os.path.join(FOLDER, "digits_labels.npy")), xp.int64)
@@ -28,7 +28,7 @@ def main():
         model = make_pipeline(StandardScaler(), PCA(20, svd_solver="full"), LinearDiscriminantAnalysis())
         read = model.fit(x_train, y_train).predict(x_test)
         print("predictions: %s of %s on %s" % (type(read).__name__, read.dtype, read.device))
-        print("right: %d of %d" % (accuracy_score(y_test, read, normalize=False), y_test.size))
+        print("right: %d of %d" % (accuracy_score(y_test, read, normalize=False), len(y_test)))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ import scipy.stats
 import nd4c as xp
 
 
-def main():
+def main() -> None:
     time = xp.arange(256, dtype=xp.float64) / 256
     wave = xp.sin(2 * xp.pi * 20 * time) + 0.3 * xp.cos(2 * xp.pi * 50 * time)
-    spectrum = xp.abs(scipy.fft.rfft(wave))
+    spectrum = xp.abs(xp.asarray(scipy.fft.rfft(wave)))
     print("strongest frequencies:", sorted(xp.argsort(spectrum, descending=True)[:2].tolist()))
 
     smooth = scipy.signal.fftconvolve(wave, xp.ones(16) / 16, mode="same")
