@@ -1,32 +1,31 @@
 #!/usr/bin/env python3
-"""Writes the type stubs of the Python package: imports the package that derive.py has just completed and looks at its public
-modules. derive.py runs it.
+"""Writes the type stubs of the Python package: imports the package that derive.py has just completed and looks at its
+public modules. derive.py runs it.
 
     stubs.py --modules bindings/python/nd4c --library build/debug/lib/libnd4c.so --output build/debug/python/nd4c
 
-Types are those that the modules annotate, and for the rest those of stub_types.py. It needs only Python's standard library."""
+Types are those that the modules annotate, and for the rest those of stub_types.py. It needs only Python's standard
+library."""
 import argparse
-import ast
 import builtins
 import enum
 import importlib
 import importlib.util
 import inspect
-import keyword
 import os
 import pkgutil
 import re
 import sys
 import types
-import typing
 
 import stub_types as tables
+from stub_text import (
+    admits, annotation, default_text, definition, definition_of_all, split, wrapped, write)
 
 HEAD = '"""Made by bindings/python/stubs.py; not to be edited."""\n'
-TYPING = frozenset("""Any Callable ClassVar ContextManager Dict Generic IO Iterator List Literal Mapping MutableMapping NamedTuple NoReturn
-    Optional Sequence SupportsFloat SupportsIndex Tuple Type TypeVar Union overload""".split())
+TYPING = frozenset("""Any Callable ClassVar ContextManager Dict Generic IO Iterator List Literal Mapping MutableMapping
+    NamedTuple NoReturn Optional Sequence SupportsFloat SupportsIndex Tuple Type Union final overload""".split())
 LIKE = frozenset("ArrayLike AxisLike DTypeLike DeviceLike ShapeLike".split())
-WIDTH = 120
 
 
 def load(modules, output):
@@ -66,7 +65,7 @@ def is_class(value):
 
 
 def is_function(value):
-    return callable(value) and not is_class(value) and type(value).__name__ in ("function", "builtin_function_or_method", "method", "fast_function")
+    return isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType))
 
 
 class Stubs:
@@ -76,101 +75,53 @@ class Stubs:
         self.modules = public_modules(package)
         self.homes = {}  # id of a class or function -> (module, name)
         self.classes = {}  # name in types -> (module, name in the stub)
-        self.kept = []
         first = [(self.modules["nd4c"], name) for name in package.__all__]
-        outer = sorted(self.modules, key=lambda name: (name == "nd4c", name.count("."), name))  # nd4c has the others' names, too
-        every = [(self.modules[module], name) for module in outer for name in public_names(self.modules[module])]
-        own = [(module, name) for module, name in every if getattr(getattr(module, name), "__module__", None) == module.__name__]
+        # nd4c has the others' names, too
+        names = sorted(self.modules, key=lambda name: (name == "nd4c", name.count("."), name))
+        every = [(self.modules[module], name) for module in names for name in public_names(self.modules[module])]
+        own = [(module, name) for module, name in every
+               if getattr(getattr(module, name), "__module__", None) == module.__name__]
+        for name, other in tables.SAME.items():
+            self.homes[id(getattr(package.numpy, name))] = (package.__name__, other)
         for module, name in first + own + every:
             self._settle(module.__name__, name, getattr(module, name))
-        self.hidden = {}
+        self.private = {}  # private modules with classes that public functions give
         for name, place in tables.HIDDEN.items():
             module = importlib.import_module(place)
             cls = getattr(module, name, None) or getattr(module, "_" + name)
-            home = place.rpartition(".")[0]
-            self.homes[id(cls)] = self.classes[name] = (home, "_" + name)
-            self.hidden.setdefault(home, []).append((name, cls))
+            self.homes[id(cls)] = self.classes[name] = (place, name)
+            self.private.setdefault(place, {})[name] = cls
 
     def _settle(self, module, name, value):
-        if (is_class(value) or is_function(value)) and id(value) not in self.homes and module + "." + name not in tables.SAME:
-            if is_class(value) and value.__module__ == "builtins":
-                return
+        defined = is_class(value) and value.__module__ != "builtins" or is_function(value)
+        if defined and id(value) not in self.homes:
             self.homes[id(value)] = (module, name)
-            self.kept.append(value)
             if is_class(value):
                 self.classes.setdefault(name, (module, name))
 
     def write(self, folder):
         """Writes the stubs, and removes those of modules that are gone."""
         written = set()
-        for name, module in self.modules.items():
-            parts = name.split(".")[1:] + (["__init__"] if hasattr(module, "__path__") else [])
+        public = {name: {key: getattr(module, key) for key in public_names(module)}
+                  for name, module in self.modules.items()}
+        for name in list(self.modules) + ["nd4c.typing"]:
+            outer, _, last = name.rpartition(".")
+            if outer:
+                public[outer][last] = importlib.import_module(name)
+        for name, values in dict(public, **self.private).items():
+            parts = name.split(".")[1:] + (["__init__"] if hasattr(sys.modules[name], "__path__") else [])
             path = os.path.join(folder, *parts) + ".pyi"
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            write(path, Module(self, module).text())
+            listed = getattr(sys.modules[name], "__all__", None) if name in public else None
+            write(path, Module(self, name, values, listed).text())
             written.add(path)
+        path = os.path.join(folder, "_ufunc.pyi")
+        write(path, HEAD + tables.UFUNC_MODULE)
+        written.add(path)
         for place, _, files in os.walk(folder):
             for path in (os.path.join(place, file) for file in files if file.endswith(".pyi")):
                 if path not in written:
                     os.remove(path)
-
-
-def write(path, text):
-    """Writes a file only if its text changes, so that the build does not remake what depends on it."""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            if file.read() == text:
-                return
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-# -- annotations -----------------------------------------------------------------------------------------------------
-
-_namespaces = {}
-
-
-def namespace(name):
-    """Names that a module's annotations use: its own, and those that it imports for type checkers alone."""
-    if name not in _namespaces:
-        module = sys.modules[name]
-        names = _namespaces[name] = dict(vars(module))
-        with open(module.__file__, encoding="utf-8") as file:
-            tree = ast.parse(file.read())
-        for node in tree.body:
-            if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-                exec(compile(ast.Module(node.body, []), module.__file__, "exec"), names)
-    return _namespaces[name]
-
-
-def annotation(text, module):
-    """The type that an annotation says, as the text of a type; None for no annotation."""
-    if text is inspect.Parameter.empty:
-        return None
-    return described(eval(text, namespace(module)) if isinstance(text, str) else text, module)
-
-
-def described(kind, module):
-    if isinstance(kind, str):
-        return annotation(kind, module)
-    if isinstance(kind, typing.ForwardRef):
-        return annotation(kind.__forward_arg__, module)
-    if kind is None or kind is type(None):
-        return "None"
-    if kind is Ellipsis:
-        return "..."
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is typing.Union:
-        if type(None) in arguments and len(arguments) == 2:
-            return "Optional[%s]" % next(described(one, module) for one in arguments if one is not type(None))
-        return "Union[%s]" % ", ".join(described(one, module) for one in arguments)
-    if origin is not None:
-        name = getattr(kind, "_name", None) or origin.__name__
-        name = "os.PathLike" if origin is os.PathLike else name
-        inner = ["[%s]" % ", ".join(described(one, module) for one in part) if isinstance(part, list) else described(part, module)
-                 for part in arguments]
-        return "%s[%s]" % (name, ", ".join(inner)) if inner else name
-    return getattr(kind, "__name__", None) or str(kind).replace("typing.", "")
 
 
 # -- one module ------------------------------------------------------------------------------------------------------
@@ -178,17 +129,13 @@ def described(kind, module):
 class Module:
     """The stub of one module."""
 
-    def __init__(self, stubs, module):
-        self.stubs, self.module, self.name = stubs, module, module.__name__
-        self.names = public_names(module)
-        self.taken = set(self.names)
+    def __init__(self, stubs, name, values, listed):
+        self.stubs, self.name, self.values, self.listed = stubs, name, values, listed
+        self.taken = set(values)
         self.imports = {}  # module -> set of "name" or "name as other"
-        for name in self.names:
-            value = getattr(module, name)
-            if is_class(value) and stubs.homes.get(id(value)) == (self.name, name):
+        for key, value in values.items():
+            if is_class(value) and stubs.homes.get(id(value)) == (name, key):
                 self.taken.update(dir(value))
-        for _, cls in stubs.hidden.get(self.name, ()):
-            self.taken.update(dir(cls))
 
     # types
 
@@ -222,7 +169,7 @@ class Module:
         """The name by which this stub has another one's class."""
         if home == self.name:
             return name
-        clash = name in self.taken and self.stubs.homes.get(id(getattr(self.module, name, None))) != (home, name)
+        clash = name in self.taken and self.stubs.homes.get(id(self.values.get(name))) != (home, name)
         self.imports.setdefault(home, set()).add("%s as _%s" % (name, name) if clash else name)
         return "_" + name if clash else name
 
@@ -235,7 +182,8 @@ class Module:
         if text is not None:
             return text
         text = (kinds or {}).get(name) or tables.SPECIAL.get("%s.%s" % (owner, name)) or self._by_name(name, default)
-        if text is not None and default is None and not text.startswith(("Optional", "Union[None", "Any", "AxisLike", "object")):
+        with_none = ("Optional", "Union[None", "Any", "AxisLike", "object")
+        if text is not None and default is None and not text.startswith(with_none):
             text = "Optional[%s]" % text
         return text or "Any"
 
@@ -243,15 +191,16 @@ class Module:
         if name == "out":
             return "Optional[Array]" if default is None else "Any"
         if name == "axis":
-            return {type(None): "AxisLike", int: "SupportsIndex"}.get(type(default), "Union[SupportsIndex, Sequence[SupportsIndex]]")
+            by_default = {type(None): "AxisLike", int: "SupportsIndex"}
+            return by_default.get(type(default), "Union[SupportsIndex, Sequence[SupportsIndex]]")
         if name in tables.PARAMETERS:
             return tables.PARAMETERS[name]
         by_default = {bool: "bool", int: "SupportsIndex", float: "SupportsFloat", str: "str"}
         return by_default.get(type(default))
 
     def parameters(self, owner, signature, kinds=None, changed=None):
-        """The parameter list of a stub. changed: types of parameters that differ in this form; one that must be given is keyword-only
-        from there on where parameters before it may be left out."""
+        """The parameter list of a stub. changed: types of parameters that differ in this form; one that must be given
+        is keyword-only from there on where parameters before it may be left out."""
         parts, state, optional = [], None, False
         form = inspect.Parameter
         for parameter in signature.parameters.values():
@@ -278,7 +227,8 @@ class Module:
                 if name == "self" or name == "cls":
                     parts.append(name)
                 else:
-                    parts.append("%s: %s%s" % (name, self.kind(text), " = " + default_text(parameter.default) if given else ""))
+                    default = " = " + default_text(parameter.default) if given else ""
+                    parts.append("%s: %s%s" % (name, self.kind(text), default))
             state = kind
         if state is form.POSITIONAL_ONLY:
             parts.append("/")
@@ -304,7 +254,8 @@ class Module:
                 lines.append(indent + "@overload")
             if decorator:
                 lines.append(indent + decorator)
-            lines.append(definition(indent, name, self.parameters(table_owner, signature, kinds, changed), self.kind(form_result)))
+            parts = self.parameters(table_owner, signature, kinds, changed)
+            lines.append(definition(indent, name, parts, self.kind(form_result)))
         return lines
 
     # classes
@@ -345,16 +296,17 @@ class Module:
                 members.update(vars(base))
         return found
 
-    def class_lines(self, cls, name, stub_name):
+    def class_lines(self, cls, name):
         if self.name == "nd4c.numpy" and name == "ufunc":
             return ["class ufunc:"] + [self.kind_of_line(line) for line in tables.UFUNC.strip("\n").split("\n")]
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             notes = getattr(cls, "__annotations__", {})
             rows = []
             for field in cls._fields:
-                text = annotation(notes[field], cls.__module__) if field in notes else self.attribute(name, field, "Array")
-                rows.append("    %s: %s%s" % (field, self.kind(text), "  # type: ignore[assignment]" if hasattr(tuple, field) else ""))
-            return ["class %s(%s):" % (stub_name, self.kind("NamedTuple"))] + rows
+                noted = annotation(notes[field], cls.__module__) if field in notes else None
+                ignored = "  # type: ignore[assignment]" if hasattr(tuple, field) else ""  # a tuple's index and count
+                rows.append("    %s: %s%s" % (field, self.kind(noted or self.attribute(name, field, "Array")), ignored))
+            return ["class %s(%s):" % (name, self.kind("NamedTuple"))] + rows
         members = {}
         bases = self.bases(cls, members)
         members.update(vars(cls))
@@ -367,13 +319,16 @@ class Module:
             rows.append("    %s: %s" % (attribute, self.kind(self.attribute(name, attribute))))
         if name in tables.SAMPLES:
             sample = eval(tables.SAMPLES[name], {"nd4c": sys.modules["nd4c"]})
-            rows += ["    %s: %s" % (key, self.kind(tables.ATTRIBUTES[name + "." + key]) if name + "." + key in tables.ATTRIBUTES else
-                                     self.variable(value)) for key, value in vars(sample).items() if not key.startswith("_")]
+            for key, value in vars(sample).items():
+                text = tables.ATTRIBUTES.get(name + "." + key)
+                if not key.startswith("_"):
+                    rows.append("    %s: %s" % (key, self.kind(text) if text else self.variable(value)))
         listed = {row.split(":")[0].strip() for row in rows}
         for key in sorted(members):
             if key not in listed and hasattr(cls, key) and "%s.%s" % (name, key) not in tables.ABSENT:
                 rows += self.member(cls, name, key, members[key], notes)
-        head = "class %s%s:" % (stub_name, "(%s)" % ", ".join(bases) if bases else "")
+        final = "@%s\n" % self.kind("final") if name in tables.FINAL else ""
+        head = final + "class %s%s:" % (name, "(%s)" % ", ".join(bases) if bases else "")
         return [head] + rows if rows else [head + " ..."]
 
     def kind_of_line(self, line):
@@ -383,7 +338,9 @@ class Module:
     @staticmethod
     def returned(getter):
         """The type that a property's function is annotated to give."""
-        return annotation(inspect.signature(getter).return_annotation, getter.__module__) if inspect.isfunction(getter) else None
+        if not inspect.isfunction(getter):
+            return None
+        return annotation(inspect.signature(getter).return_annotation, getter.__module__)
 
     def attribute(self, owner, name, otherwise="Any"):
         return tables.ATTRIBUTES.get("%s.%s" % (owner, name)) or tables.ATTRIBUTES.get(name, otherwise)
@@ -392,16 +349,17 @@ class Module:
         """The lines of one attribute or method; none where users do not see it."""
         if name == "__hash__" and value is None:
             return ["    __hash__: %s  # type: ignore[assignment]" % self.kind("ClassVar[None]")]
+        if isinstance(value, property) and (not name.startswith("_") or name in tables.ATTRIBUTES):
+            text = self.returned(value.fget) or self.attribute(owner, name)
+            rows = ["    @property", "    def %s(self) -> %s: ..." % (name, self.kind(text))]
+            if value.fset:
+                given = self.kind("ArrayLike" if text in ("Array", "Flat") else text)
+                rows += ["    @%s.setter" % name, "    def %s(self, value: %s) -> None: ..." % (name, given)]
+            return rows
         if name.startswith("__"):
             return self.special(owner, name, value)
         if name.startswith("_"):
             return []
-        if isinstance(value, property):
-            text = self.returned(value.fget) or self.attribute(owner, name)
-            rows = ["    @property", "    def %s(self) -> %s: ..." % (name, self.kind(text))]
-            setter = ["    @%s.setter" % name, "    def %s(self, value: %s) -> None: ..." % (
-                name, self.kind("ArrayLike" if text == "Array" else text))]
-            return rows + setter if value.fset else rows
         if name in notes:
             return ["    %s: %s" % (name, self.kind(annotation(notes[name], cls.__module__)))]
         if isinstance(value, classmethod):
@@ -411,14 +369,16 @@ class Module:
         if callable(value) and not is_class(value):
             return self.function(name, value, owner, "    ")
         if type(value).__name__ in ("member_descriptor", "getset_descriptor"):
-            return ["    @property", "    def %s(self) -> %s: ..." % (name, self.kind(self.attribute(owner, name)))] \
-                if owner in ("Array", "DType", "Device") else ["    %s: %s" % (name, self.kind(self.attribute(owner, name)))]
+            text = self.kind(self.attribute(owner, name))
+            if owner in tables.UNCHANGING:
+                return ["    @property", "    def %s(self) -> %s: ..." % (name, text)]
+            return ["    %s: %s" % (name, text)]
         text = tables.ATTRIBUTES.get(name)
         return ["    %s: %s" % (name, self.kind(text) if text else self.variable(value))]
 
     def special(self, owner, name, value):
         """The lines of a method that Python calls."""
-        if not callable(value) and not isinstance(value, (staticmethod, property)):
+        if not callable(value) and not isinstance(value, staticmethod):
             return []
         operand, arithmetic, comparison = tables.OPERATORS.get(owner, ("object", "Any", "bool"))
         text = tables.DUNDERS.get("%s.%s" % (owner, name)) or tables.DUNDERS.get(name)
@@ -434,12 +394,11 @@ class Module:
         if text is not None:
             arguments, _, result = text.partition(" -> ")
             return [definition("    ", name, [self.typed(part) for part in split(arguments)], self.kind(result)) + note]
-        if name in ("__init__", "__new__") and (owner in tables.MADE_BY_FUNCTIONS or not hasattr(value, "__func__") and not
-                                                inspect.isfunction(value)):
+        function = getattr(value, "__func__", value)
+        hidden = name in ("__init__", "__new__") and owner in tables.MADE_BY_FUNCTIONS
+        if hidden or name not in ("__init__", "__new__", "__call__", "__enter__", "__exit__", "__get__"):
             return []
-        if name in ("__init__", "__new__", "__call__", "__enter__", "__exit__", "__get__"):
-            return self.function(name, getattr(value, "__func__", value), owner, "    ")
-        return []
+        return self.function(name, function, owner, "    ") if inspect.isfunction(function) else []
 
     def typed(self, part):
         """One parameter of a table's signature."""
@@ -450,60 +409,40 @@ class Module:
     # the whole
 
     def text(self):
-        body = []
-        for name, cls in self.stubs.hidden.get(self.name, ()):
-            body.append("\n".join(self.class_lines(cls, name, "_" + name)) + "\n")
-        body += sorted(filter(None, map(self.lines, self.names)), key=lambda part: " = " in part.partition("\n")[0] and
+        body = sorted(filter(None, map(self.lines, self.values)), key=lambda part: " = " in part.partition("\n")[0] and
                        not part.startswith(("def", "class", "@")))  # other names of what stands before
-        if self.name == "nd4c":
-            body.insert(0, self.elementwise())
-        listed = getattr(self.module, "__all__", None)
-        if listed is not None:
-            body.append(definition_of_all(listed))
+        if self.listed is not None:
+            body.append(definition_of_all(self.listed))
         return HEAD + self.import_lines() + "\n" + "\n".join(body).rstrip("\n") + "\n"
 
-    def elementwise(self):
-        """The class of functions of one element and more, and what makes a function one of it."""
-        self.imports.setdefault("typing_extensions", set())
-        self.imports.setdefault("nd4c.numpy", set()).add("ufunc")
-        self.kind("Generic TypeVar Callable".replace(" ", ", "))
-        return ("_P = typing_extensions.ParamSpec(\"_P\")\n_R = TypeVar(\"_R\", covariant=True)\n\n"
-                "class _Ufunc(ufunc, Generic[_P, _R]):\n"
-                "    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...\n\n"
-                "def _as_ufunc(function: Callable[_P, _R]) -> _Ufunc[_P, _R]: ...\n")
-
     def lines(self, name):
-        value = getattr(self.module, name)
+        """The lines of one name: its definition, or an import."""
+        value = self.values[name]
         if isinstance(value, types.ModuleType):
             package, _, last = value.__name__.rpartition(".")
             self.imports.setdefault(package, set()).add("%s as %s" % (last, name))
             return ""
-        same = tables.SAME.get("%s.%s" % (self.name, name)) or tables.SAME.get(getattr(value, "__module__", "") and "%s.%s" % (
-            "nd4c.numpy", name) if is_class(value) and name == "dtype" else "")
-        if same:
-            home, own = self.stubs.classes[same]
-            if home == self.name:
-                return "%s = %s\n" % (name, own)
-            self.imports.setdefault(home, set()).add("%s as %s" % (own, name))
-            return ""
         home = self.stubs.homes.get(id(value)) if is_class(value) or is_function(value) else None
         if home and home != (self.name, name):
-            if home[0] == self.name:
-                return "%s = %s\n" % (name, home[1])
-            self.imports.setdefault(home[0], set()).add("%s as %s" % (home[1], name))
-            return ""
-        if is_class(value) and value.__module__ == "builtins":
-            return "%s = builtins.%s\n" % (name, value.__name__) if self.imports.setdefault("builtins", set()) is not None else ""
+            return self.elsewhere(name, *home)
+        if is_class(value) and home:
+            return "\n".join(self.class_lines(value, name)) + "\n"
         if is_class(value):
-            return "\n".join(self.class_lines(value, name, name)) + "\n"
-        if is_function(value):
-            decorator = ""
-            if hasattr(value, "nin") and hasattr(value, "reduce"):
-                decorator = "@_as_ufunc"
-                if self.name != "nd4c":
-                    self.imports.setdefault("nd4c", set()).add("_as_ufunc")
-            return "\n".join(self.function(name, value, decorator=decorator))
-        return "%s: %s" % (name, self.variable(value))
+            return "%s = %s\n" % (name, self.kind("builtins." + value.__name__))
+        if not is_function(value):
+            return "%s: %s" % (name, self.variable(value))
+        decorator = ""
+        if hasattr(value, "nin") and hasattr(value, "reduce"):
+            decorator = "@as_ufunc"
+            self.imports.setdefault("nd4c._ufunc", set()).add("as_ufunc")
+        return "\n".join(self.function(name, value, decorator=decorator))
+
+    def elsewhere(self, name, home, own):
+        """What gives this module a name that another one defines, or that is another name of its own."""
+        if home == self.name or own != name and name not in (self.listed or ()):
+            return "%s = %s\n" % (name, self.imported(home, own))  # checkers hide imports under another name
+        self.imports.setdefault(home, set()).add("%s as %s" % (own, name))
+        return ""
 
     def import_lines(self):
         out = []
@@ -517,55 +456,11 @@ class Module:
         return "\n".join(out) + "\n"
 
 
-def split(text):
-    """Parameters of a signature's text, which has commas in brackets, too."""
-    return [part.strip() for part in re.split(r",(?![^\[]*\])", " ".join(text.split()))]
-
-
-def wrapped(head, names):
-    line = head + ", ".join(names)
-    if len(line) <= WIDTH:
-        return [line]
-    lines, row = [], "   "
-    for name in names:
-        if len(row) + len(name) + 2 > WIDTH:
-            lines.append(row)
-            row = "   "
-        row += " %s," % name
-    return [head + "("] + lines + [row.rstrip(",") + ")"]
-
-
-def definition(indent, name, parts, result):
-    name = name if not keyword.iskeyword(name) else name + "_"
-    line = "%sdef %s(%s) -> %s: ..." % (indent, name, ", ".join(parts), result)
-    if len(line) <= WIDTH:
-        return line
-    lines, row = [], indent + "       "
-    for part in parts:
-        if len(row) + len(part) + 2 > WIDTH:
-            lines.append(row)
-            row = indent + "       "
-        row += " %s," % part
-    return "%sdef %s(\n%s) -> %s: ..." % (indent, name, "\n".join(lines + [row.rstrip(",")]), result)
-
-
-def definition_of_all(names):
-    return "\n".join(wrapped("__all__ = [", [repr(name) for name in names])).replace("[(\n", "[\n").replace("')", "'") + "]\n"
-
-
-def admits(text, default):
-    """Whether a literal type takes the default of its parameter."""
-    return text == "None" and default is None or repr(default) in re.findall(r"True|False|'[^']*'", text)
-
-
-def default_text(default):
-    simple = default is None or type(default) in (bool, int, str) or type(default) is float and abs(default) < float("inf")
-    return repr(default) if simple else "..."
-
-
 def signature_of(value, name, owner):
     """The signature of a function. Methods that pass everything on have that of the function they call, with self."""
     signature = inspect.signature(value)
+    if not owner and "self" in signature.parameters:  # Python 3.9 sees through the bound method of a module's function
+        signature = signature.replace(parameters=list(signature.parameters.values())[1:])
     if owner and [str(one) for one in signature.parameters.values()] == ["self", "*arguments", "**named"] and hasattr(
             sys.modules["nd4c"], name):
         function = inspect.signature(getattr(sys.modules["nd4c"], name))
@@ -577,7 +472,7 @@ def signature_of(value, name, owner):
 def op_kinds(name, signature):
     """Types of an op's parameters and of its result."""
     abi = sys.modules["nd4c._abi"]
-    _, inputs, attributes, outputs = next(row for row in abi.OPS.values() if row[0] == name.rstrip("_") or row[0] == name)
+    _, inputs, attributes, outputs = next(row for row in abi.OPS.values() if row[0] in (name, name.rstrip("_")))
     names = list(signature.parameters)
     kinds = {}
     for place, (kind, _) in enumerate(inputs + attributes):

@@ -1,12 +1,13 @@
-"""Types for annotations of programs that use nd4c, as numpy.typing has them: what functions take where they say array, dtype,
-device, shape or axis. The package's stubs use the same names.
+"""Types for annotations of programs that use nd4c, as numpy.typing has them: what functions take where they say array,
+dtype, device, shape or axis. The package's stubs use the same names.
 
     def scaled(x: nd4c.typing.ArrayLike, dtype: nd4c.typing.DTypeLike = "float32") -> nd4c.Array: ..."""
 from typing import Any, Protocol, Sequence, SupportsIndex, Type, Union
 
 from nd4c import Array, Device, DType
 
-__all__ = ["ArrayLike", "AxisLike", "DTypeLike", "DeviceLike", "ForeignDType", "ShapeLike", "SupportsArray", "SupportsDLPack"]
+__all__ = ["ArrayLike", "AxisLike", "DTypeLike", "DeviceLike", "ForeignDType", "ShapeLike", "SupportsArray",
+           "SupportsDLPack"]
 
 
 class SupportsArray(Protocol):
@@ -14,6 +15,7 @@ class SupportsArray(Protocol):
 
     def __array__(self) -> Any:
         """The object as a NumPy array."""
+        ...
 
 
 class SupportsDLPack(Protocol):
@@ -21,6 +23,7 @@ class SupportsDLPack(Protocol):
 
     def __dlpack__(self) -> Any:
         """A capsule with the array."""
+        ...
 
 
 class ForeignDType(Protocol):
@@ -29,10 +32,12 @@ class ForeignDType(Protocol):
     @property
     def kind(self) -> str:
         """The letter of the dtype's kind: "f", "i", ..."""
+        ...
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
+        ...
 
 
 ArrayLike = Union[Array, complex, str, SupportsArray, SupportsDLPack, Sequence["ArrayLike"]]
