@@ -22,7 +22,11 @@ def test_metadata():
     assert METADATA.version == nd4c.__version__ and METADATA.requires is None
     assert METADATA.metadata["Requires-Python"] == ">=3.9" and METADATA.metadata["License-Expression"]
     files = {file.name for file in METADATA.files}
-    assert {"LICENSE", "OpenBLAS.txt", "oneDNN.txt", "GCC-runtime.txt", "py.typed", "ops.pyi"} <= files
+    assert {"LICENSE", "OpenBLAS.txt", "oneDNN.txt", "GCC-runtime.txt", "py.typed"} <= files
+    stubs = {str(file) for file in METADATA.files if file.name.endswith(".pyi")}
+    for folder in ("", "numpy/", "numpy/lib/", "numpy/polynomial/", "onnx/", "random/"):
+        assert "nd4c/%s__init__.pyi" % folder in stubs
+    assert {"nd4c/ops.pyi", "nd4c/memory.pyi", "nd4c/numpy/linalg.pyi", "nd4c/numpy/polynomial/polynomial.pyi"} <= stubs
     assert not any(name.startswith(("libfftw", "libc.", "libstdc++")) for name in files)
 
 
