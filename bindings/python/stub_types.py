@@ -229,11 +229,11 @@ FORMS = {
 
 # Classes that are no public names but results of public functions, by module; these modules have stubs for them.
 HIDDEN = _by_name({
-    "nd4c._sorting": "UniqueAllResult UniqueCountsResult UniqueInverseResult",
-    "nd4c._decompositions": "EigResult EighResult QRResult SVDResult",
-    "nd4c._solving": "SlogdetResult",
-    "nd4c._flat": "Flat",
-    "nd4c._layout": "Flags Ctypes",
+    "nd4c._functions.sorting": "UniqueAllResult UniqueCountsResult UniqueInverseResult",
+    "nd4c._functions.decompositions": "EigResult EighResult QRResult SVDResult",
+    "nd4c._functions.solving": "SlogdetResult",
+    "nd4c._arrays.flat": "Flat",
+    "nd4c._arrays.layout": "Flags Ctypes",
     "nd4c._config": "Config",
     "nd4c._machine": "Info",
     "nd4c._devices": "NativeHandles",

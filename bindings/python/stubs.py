@@ -115,7 +115,7 @@ class Stubs:
             listed = getattr(sys.modules[name], "__all__", None) if name in public else None
             write(path, Module(self, name, values, listed).text())
             written.add(path)
-        path = os.path.join(folder, "_ufunc.pyi")
+        path = os.path.join(folder, "_functions", "ufunc.pyi")
         write(path, HEAD + tables.UFUNC_MODULE)
         written.add(path)
         for place, _, files in os.walk(folder):
@@ -434,7 +434,7 @@ class Module:
         decorator = ""
         if hasattr(value, "nin") and hasattr(value, "reduce"):
             decorator = "@as_ufunc"
-            self.imports.setdefault("nd4c._ufunc", set()).add("as_ufunc")
+            self.imports.setdefault("nd4c._functions.ufunc", set()).add("as_ufunc")
         return "\n".join(self.function(name, value, decorator=decorator))
 
     def elsewhere(self, name, home, own):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nd4c
-from nd4c import _fast
+from nd4c._arrays import fast as _fast
 from same import check
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()

@@ -1,5 +1,5 @@
 /* Connects the extension to the rest of the package: the library's functions, dtypes, errors. module.c calls
- * native_connect at import, nd4c/_array.py calls register() later; every file here reports failures with
+ * native_connect at import, nd4c/_arrays/array.py calls register() later; every file here reports failures with
  * native_fail. */
 #include <dlfcn.h>
 #include <string.h>

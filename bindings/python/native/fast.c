@@ -1,5 +1,5 @@
 /* The plain forms of functions and methods that programs call most, such as asarray(x), zeros(3) and x.copy(). Every
- * other form goes to the Python function of the same name, which defines the signature and the errors. nd4c/_fast.py
+ * other form goes to the Python function of the same name, which defines the signature and the errors. nd4c/_arrays/fast.py
  * puts fast_function() and fast_method() around those functions when the package is imported; creation.c lists both. */
 #include <string.h>
 

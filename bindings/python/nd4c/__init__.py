@@ -11,26 +11,26 @@ from nd4c._core import Array
 from nd4c._devices import Device, current_device, device
 from nd4c._dtypes import DType
 from nd4c._errors import Error
-from nd4c import _methods as _methods, _operators as _operators, _placement as _placement, _protocols as _protocols
-from nd4c._array import set_print_options
+from nd4c._arrays import methods as _methods, operators as _operators, placement as _placement, protocols as _protocols
+from nd4c._arrays.array import set_print_options
 from nd4c._library import version as __version__
 from nd4c._creation import asarray
-from nd4c._creation_functions import (
+from nd4c._functions.creation import (
     arange, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril, triu, zeros, zeros_like)
 from nd4c._dlpack import from_dlpack
-from nd4c._dtype_functions import astype, can_cast, finfo, iinfo, isdtype, result_type
-from nd4c._elementwise import (
+from nd4c._functions.dtypes import astype, can_cast, finfo, iinfo, isdtype, result_type
+from nd4c._functions.elementwise import (
     abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or,
     bitwise_right_shift, bitwise_xor, ceil, clip, conj, copysign, cos, cosh, divide, equal, exp, expm1, floor, floor_divide,
     greater, greater_equal, hypot, imag, isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2, logaddexp,
     logical_and, logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter, not_equal, positive,
     pow, real, reciprocal, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc)
-from nd4c._manipulation import (
+from nd4c._functions.manipulation import (
     broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape, roll,
     squeeze, stack, tile, unstack)
-from nd4c._products import matmul, matrix_transpose, tensordot, vecdot
-from nd4c._reductions import all, any, cumulative_prod, cumulative_sum, diff, max, mean, min, prod, std, sum, var
-from nd4c._sorting import (
+from nd4c._functions.products import matmul, matrix_transpose, tensordot, vecdot
+from nd4c._functions.reductions import all, any, cumulative_prod, cumulative_sum, diff, max, mean, min, prod, std, sum, var
+from nd4c._functions.sorting import (
     argmax, argmin, argsort, count_nonzero, isin, nonzero, searchsorted, sort, take, take_along_axis, unique_all, unique_counts,
     unique_inverse, unique_values, where)
 
@@ -44,7 +44,7 @@ __array_api_version__ = "2025.12"
 ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
-from nd4c import _fast as _fast, _foreign_names  # noqa: E402 - last: they look at the functions and methods above
+from nd4c._arrays import fast as _fast, foreign_names as _foreign_names  # noqa: E402 - last: they look at the functions and methods above
 
 _foreign_names.attach(Array)
 

@@ -1,6 +1,6 @@
 """__array_namespace_info__ of the Array API standard."""
 from nd4c import _devices, _dtypes
-from nd4c._dtype_functions import _DTYPE_KINDS
+from nd4c._functions.dtypes import _DTYPE_KINDS
 
 
 class __array_namespace_info__:

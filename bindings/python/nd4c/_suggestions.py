@@ -1,7 +1,7 @@
 """What an AttributeError says about a name that nd4c or nd4c.numpy does not have: the word that nd4c has for it.
 
 Words of PyTorch, TensorFlow, JAX, SciPy and ONNX come from the derived ops' docstrings ("Elsewhere: ...") and the table
-here. The package imports this module when a name is not found. For arrays: _foreign_names.py."""
+here. The package imports this module when a name is not found. For arrays: _arrays/foreign_names.py."""
 
 # Functions of other libraries that are no op of the same meaning, or whose op has another name in the namespace.
 _FUNCTIONS = {

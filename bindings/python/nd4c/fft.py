@@ -5,7 +5,7 @@ from operator import index as _index
 
 from nd4c import _creation, _dtypes
 from nd4c._arguments import TABLES as _TABLES, axes as _axes, enum_name as _enum_name
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op
 
 
 def _along(name, summary, shapes, example, real=False):

@@ -1,16 +1,16 @@
 """Linear algebra: the Array API standard's extension linalg with NumPy's whole numpy.linalg.
 
-The functions stand by subject in _decompositions.py, _solving.py, _norms.py and _products.py; here are those whose meaning
+The functions stand by subject in _functions/decompositions.py, _functions/solving.py, _functions/norms.py and _functions/products.py; here are those whose meaning
 differs from that of the function of the same name in the main namespace."""
-from nd4c._decompositions import (
+from nd4c._functions.decompositions import (
     EighResult, EigResult, QRResult, SVDResult, cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals)
-from nd4c._matrices import LinAlgError, MatrixShapeError, SingularMatrixError
-from nd4c._norms import cond, matrix_norm, norm, vector_norm
-from nd4c._products import matmul, matrix_transpose, tensordot, vecdot
-from nd4c._reductions import sum as _sum
-from nd4c._solving import (
+from nd4c._functions.matrices import LinAlgError, MatrixShapeError, SingularMatrixError
+from nd4c._functions.norms import cond, matrix_norm, norm, vector_norm
+from nd4c._functions.products import matmul, matrix_transpose, tensordot, vecdot
+from nd4c._functions.reductions import sum as _sum
+from nd4c._functions.solving import (
     SlogdetResult, det, inv, lstsq, matrix_power, matrix_rank, multi_dot, pinv, slogdet, solve, tensorinv, tensorsolve)
-from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
 
 
 def cross(x1, x2, /, *, axis=-1):

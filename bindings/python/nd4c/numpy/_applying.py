@@ -5,10 +5,10 @@ from itertools import product
 
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._creation_functions import empty, zeros_like
-from nd4c._manipulation import (
+from nd4c._functions.creation import empty, zeros_like
+from nd4c._functions.manipulation import (
     broadcast_arrays, broadcast_shapes, broadcast_to, expand_dims, moveaxis, normal_axes, permute_dims)
-from nd4c._support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):

@@ -3,7 +3,7 @@ from operator import index as _index
 
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["base_repr", "binary_repr", "packbits", "unpackbits"]
 

@@ -5,15 +5,15 @@ from nd4c import _creation, _dtypes
 from nd4c._abi import MAX_RANK
 from nd4c._core import Array
 from nd4c._creation import asarray, copied
-from nd4c._creation_functions import (
+from nd4c._functions.creation import (
     arange, diagonal_number, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril, triu,
     zeros, zeros_like)
 from nd4c._dlpack import from_dlpack
-from nd4c._dtype_functions import astype, result_type
-from nd4c._manipulation import broadcast_arrays, expand_dims, ravel
-from nd4c._reductions import cumulative_prod
+from nd4c._functions.dtypes import astype, result_type
+from nd4c._functions.manipulation import broadcast_arrays, expand_dims, ravel
+from nd4c._functions.reductions import cumulative_prod
 from nd4c._memory import is_contiguous as _is_contiguous, is_read_only as _is_read_only, over_bytes as _over_bytes
-from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
@@ -452,7 +452,7 @@ def triu_indices(n, k=0, m=None):
 
 
 def _places(mask):
-    from nd4c._sorting import nonzero
+    from nd4c._functions.sorting import nonzero
     return tuple(nonzero(mask))
 
 

@@ -6,8 +6,8 @@ from string import ascii_letters
 
 from nd4c import _dtypes
 from nd4c._errors import Error
-from nd4c._products import on_masks
-from nd4c._support import as_array, cast, castable, finish, op
+from nd4c._functions.products import on_masks
+from nd4c._functions.support import as_array, cast, castable, finish, op
 
 _einsum = op("einsum")
 

@@ -1,11 +1,12 @@
 """NumPy's functions element by element that the standard lacks, and NumPy's names of those that it has."""
-from nd4c import _dtypes, _elementwise as _standard, _ufunc
+from nd4c import _dtypes
+from nd4c._functions import elementwise as _standard, ufunc as _ufunc
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._elementwise import functions_of as _functions_of
-from nd4c._elementwise_table import NUMPY_ONE as _ONE, NUMPY_TWO as _TWO, rows as _table_rows
-from nd4c._support import cast as _cast, op as _op
-from nd4c._ufunc import FLOATS as _FLOATS, REAL as _REAL
+from nd4c._functions.elementwise import functions_of as _functions_of
+from nd4c._functions.elementwise_table import NUMPY_ONE as _ONE, NUMPY_TWO as _TWO, rows as _table_rows
+from nd4c._functions.support import cast as _cast, op as _op
+from nd4c._functions.ufunc import FLOATS as _FLOATS, REAL as _REAL
 
 _MODULE = "nd4c.numpy"
 

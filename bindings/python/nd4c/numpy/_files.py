@@ -7,7 +7,7 @@ from nd4c._core import core
 from nd4c._creation import asarray
 from nd4c._files import (
     NPY_MAGIC, ZIP_MAGICS, array_of_npy, save_as, made_by, member, names_of, npy_layout, opened, release, to_stream)
-from nd4c._support import as_array, op
+from nd4c._functions.support import as_array, op
 from nd4c.numpy._text_files import genfromtxt, loadtxt, parse_text, savetxt
 
 __all__ = ["fromfile", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed"]

@@ -3,9 +3,9 @@ import builtins as _builtins
 
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._creation_functions import arange, linspace
-from nd4c._manipulation import concat, permute_dims, reshape
-from nd4c._support import as_array as _as_array, cast as _cast, op as _op
+from nd4c._functions.creation import arange, linspace
+from nd4c._functions.manipulation import concat, permute_dims, reshape
+from nd4c._functions.support import as_array as _as_array, cast as _cast, op as _op
 
 
 def _bounds(one):

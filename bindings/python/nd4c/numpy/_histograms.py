@@ -5,11 +5,11 @@ from operator import index as _index
 
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._creation_functions import linspace
-from nd4c._dtype_functions import result_type
-from nd4c._reductions import diff
-from nd4c._sorting import flattened, searchsorted
-from nd4c._support import as_array as _as_array, cast as _cast, op as _op
+from nd4c._functions.creation import linspace
+from nd4c._functions.dtypes import result_type
+from nd4c._functions.reductions import diff
+from nd4c._functions.sorting import flattened, searchsorted
+from nd4c._functions.support import as_array as _as_array, cast as _cast, op as _op
 from nd4c.numpy._quantiles import quantiles
 
 __all__ = ["histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]

@@ -6,12 +6,12 @@ from nd4c import _dtypes
 from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array
 from nd4c._creation import asarray, made_on
-from nd4c._creation_functions import arange
-from nd4c._dtype_functions import result_type
-from nd4c._manipulation import broadcast_arrays, ravel, reshape
+from nd4c._functions.creation import arange
+from nd4c._functions.dtypes import result_type
+from nd4c._functions.manipulation import broadcast_arrays, ravel, reshape
 from nd4c._memory import is_contiguous
-from nd4c._sorting import nonzero, take, take_along_axis, where
-from nd4c._support import (
+from nd4c._functions.sorting import nonzero, take, take_along_axis, where
+from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op)
 from nd4c.numpy._grids import c_, index_exp, mgrid, ogrid, r_, s_

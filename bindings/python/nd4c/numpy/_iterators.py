@@ -1,8 +1,8 @@
 """Iterators over indices and elements: ndindex, ndenumerate, broadcast."""
 from itertools import product
 
-from nd4c._manipulation import broadcast_arrays, broadcast_shapes
-from nd4c._support import as_array as _as_array
+from nd4c._functions.manipulation import broadcast_arrays, broadcast_shapes
+from nd4c._functions.support import as_array as _as_array
 from operator import index as _index
 
 

@@ -6,13 +6,13 @@ from nd4c import _dtypes
 from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array
 from nd4c._creation import asarray, laid_out_as
-from nd4c._creation_functions import arange, empty, ones, zeros
-from nd4c._manipulation import (
+from nd4c._functions.creation import arange, empty, ones, zeros
+from nd4c._functions.manipulation import (
     broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, list_of, moveaxis, permute_dims, ravel,
     repeat, reshape, roll, squeeze, stack, tile, unstack)
-from nd4c._products import matrix_transpose
-from nd4c._sorting import nonzero
-from nd4c._support import (
+from nd4c._functions.products import matrix_transpose
+from nd4c._functions.sorting import nonzero
+from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, normalize_axes as _normalize_axes, normalize_axis as
     _normalize_axis, op as _op)
 from nd4c.numpy._applying import apply_along_axis, apply_over_axes, piecewise, vectorize

@@ -4,11 +4,11 @@ from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._reductions import (
+from nd4c._functions.reductions import (
     axes_of, cumulative_prod, cumulative_sum, mask_of, max as _max, mean as _mean, min as _min, prod, std, sum as _sum,
     var)
-from nd4c._sorting import argmax, argmin
-from nd4c._support import (
+from nd4c._functions.sorting import argmax, argmin
+from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op)
 from nd4c.numpy._quantiles import median_of, quantiles
 from nd4c.numpy._running import running

@@ -3,11 +3,11 @@
 The op `pad` computes the modes that repeat elements; the others fill one axis after the other."""
 import builtins as _builtins
 
-from nd4c import _reductions
+from nd4c._functions import reductions as _reductions
 from nd4c._creation import asarray, laid_out_as
-from nd4c._creation_functions import linspace
-from nd4c._manipulation import broadcast_to, moveaxis
-from nd4c._support import as_array as _as_array, cast as _cast, op as _op
+from nd4c._functions.creation import linspace
+from nd4c._functions.manipulation import broadcast_to, moveaxis
+from nd4c._functions.support import as_array as _as_array, cast as _cast, op as _op
 
 _KEYWORDS = {"constant": ("constant_values",), "empty": (), "edge": (), "linear_ramp": ("end_values",),
              "maximum": ("stat_length",),

@@ -1,7 +1,7 @@
 """The class poly1d: a polynomial that is computed with and printed as a formula."""
 from nd4c.numpy import _polynomials
 from nd4c._creation import asarray
-from nd4c._support import op
+from nd4c._functions.support import op
 
 
 class poly1d:

@@ -2,10 +2,10 @@
 _poly1d.py."""
 from nd4c import _dtypes
 from nd4c._arguments import TABLES, enum_name
-from nd4c._creation_functions import arange
-from nd4c._matrices import inexact
-from nd4c._solving import inv, lstsq
-from nd4c._support import as_array, cast, op
+from nd4c._functions.creation import arange
+from nd4c._functions.matrices import inexact
+from nd4c._functions.solving import inv, lstsq
+from nd4c._functions.support import as_array, cast, op
 
 __all__ = ["poly", "poly1d", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots"]
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from math import isfinite, isnan
 from operator import index as _index
 
-from nd4c import _array
+from nd4c._arrays import array as _array
 from nd4c._core import Array
-from nd4c._support import as_array, op
+from nd4c._functions.support import as_array, op
 from nd4c.numpy._number_text import positional, scientific
 
 __all__ = ["array2string", "array_repr", "array_str", "format_float_positional", "format_float_scientific", "get_printoptions",

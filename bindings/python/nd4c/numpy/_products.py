@@ -1,8 +1,8 @@
 """Products of arrays that only NumPy has: dot, inner, outer, kron, cross, trace. einsum is in _einsum.py."""
 from nd4c import _dtypes
-from nd4c._products import dot, matvec, on_masks, vecmat
-from nd4c._reductions import sum as _sum
-from nd4c._support import as_array, finish, normalize_axis, op
+from nd4c._functions.products import dot, matvec, on_masks, vecmat
+from nd4c._functions.reductions import sum as _sum
+from nd4c._functions.support import as_array, finish, normalize_axis, op
 from nd4c.numpy._einsum import einsum, einsum_path
 
 __all__ = ["cross", "dot", "einsum", "einsum_path", "inner", "kron", "matvec", "outer", "trace", "vdot", "vecmat"]

@@ -5,10 +5,10 @@ n."""
 from nd4c import _dtypes
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._dtype_functions import result_type
-from nd4c._manipulation import broadcast_to
-from nd4c._reductions import axes_of, last_axis
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._functions.dtypes import result_type
+from nd4c._functions.manipulation import broadcast_to
+from nd4c._functions.reductions import axes_of, last_axis
+from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
 
 _float64, _int64, _uint8 = _dtypes.DEFAULTS[float], _dtypes.DEFAULTS[int], _dtypes.by_name["uint8"]
 

@@ -4,10 +4,10 @@ from nd4c import _dtypes
 from nd4c._abi import TABLES as _TABLES
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._dtype_functions import result_type
-from nd4c._reductions import cumulative_prod, cumulative_sum, diff, sum as _sum
-from nd4c._sorting import flattened, searchsorted
-from nd4c._support import (
+from nd4c._functions.dtypes import result_type
+from nd4c._functions.reductions import cumulative_prod, cumulative_sum, diff, sum as _sum
+from nd4c._functions.sorting import flattened, searchsorted
+from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, normalize_axes as _normalize_axes, normalize_axis as _normalize_axis,
     op as _op)
 

@@ -3,10 +3,10 @@ import builtins as _builtins
 
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._dtype_functions import result_type
-from nd4c._reductions import diff
-from nd4c._sorting import flattened, isin
-from nd4c._support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.dtypes import result_type
+from nd4c._functions.reductions import diff
+from nd4c._functions.sorting import flattened, isin
+from nd4c._functions.support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["ediff1d", "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique"]
 

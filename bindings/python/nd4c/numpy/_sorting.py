@@ -1,8 +1,8 @@
 """Partial sorts, sorts by several keys, and indices of what is not 0: NumPy's functions beyond the standard's."""
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._sorting import argsort, check_sorting, flattened, sort
-from nd4c._support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.sorting import argsort, check_sorting, flattened, sort
+from nd4c._functions.support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["argpartition", "argwhere", "flatnonzero", "lexsort", "partition", "sort_complex", "top_k"]
 

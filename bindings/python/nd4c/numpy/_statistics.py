@@ -5,10 +5,10 @@ from operator import index as _index
 
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._dtype_functions import result_type
-from nd4c._reductions import axes_of, max as amax, min as amin
-from nd4c._sorting import searchsorted
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._functions.dtypes import result_type
+from nd4c._functions.reductions import axes_of, max as amax, min as amin
+from nd4c._functions.sorting import searchsorted
+from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
 from nd4c.numpy import _histograms, _running
 from nd4c.numpy._quantiles import beside_axes, median_of, quantiles
 

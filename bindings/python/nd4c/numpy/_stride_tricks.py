@@ -6,7 +6,7 @@ from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array, from_handle, handle
 from nd4c._errors import check
 from nd4c._library import bind
-from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis
+from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis
 
 __all__ = ["may_share_memory", "shares_memory"]
 

@@ -1,9 +1,10 @@
 """Tests and replacements of elements: closeness, equality of arrays, infinities, parts of complex numbers, NaN by numbers."""
-from nd4c import _dtypes, _elementwise as _e
+from nd4c import _dtypes
+from nd4c._functions import elementwise as _e
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._manipulation import broadcast_arrays
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._functions.manipulation import broadcast_arrays
+from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
 
 __all__ = ["allclose", "angle", "array_equal", "array_equiv", "fix", "iscomplex", "isclose", "isnat", "isneginf", "isposinf",
            "isreal", "nan_to_num", "real_if_close"]

@@ -11,7 +11,7 @@ from operator import index as _index, itemgetter
 from nd4c import _dtypes
 from nd4c._core import core
 from nd4c._creation import asarray
-from nd4c._support import as_array, cast, op
+from nd4c._functions.support import as_array, cast, op
 
 __all__ = ["genfromtxt", "loadtxt", "savetxt"]
 

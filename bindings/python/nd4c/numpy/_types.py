@@ -7,9 +7,9 @@ import sys as _sys
 from nd4c import _dtypes
 from nd4c._core import Array
 from nd4c._creation import asarray as _asarray
-from nd4c._dtype_functions import _dtype_of
-from nd4c._flat import Flat as flatiter
-from nd4c._support import as_array as _as_array
+from nd4c._functions.dtypes import _dtype_of
+from nd4c._arrays.flat import Flat as flatiter
+from nd4c._functions.support import as_array as _as_array
 
 __all__ = [
     "False_", "ScalarType", "True_", "bool_", "byte", "bytes_", "cdouble", "character", "clongdouble", "common_type",

@@ -2,8 +2,8 @@
 from math import pi as _pi
 
 from nd4c import _dtypes
-from nd4c._matrices import inexact
-from nd4c._support import as_array, op
+from nd4c._functions.matrices import inexact
+from nd4c._functions.support import as_array, op
 
 __all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser", "sinc"]
 

@@ -4,9 +4,9 @@ from nd4c.linalg import (
     inv, lstsq, matmul, matrix_norm, matrix_power, matrix_rank, matrix_transpose, multi_dot, norm, outer, pinv, qr, slogdet,
     solve, svd, svdvals, tensordot, tensorinv, tensorsolve, trace, vecdot, vector_norm)
 from nd4c.linalg import __all__ as __all__
-from nd4c import _decompositions as _decompositions
-from nd4c._matrices import matrices as _matrices, no_infinities as _no_infinities
-from nd4c._support import op as _op
+from nd4c._functions import decompositions as _decompositions
+from nd4c._functions.matrices import matrices as _matrices, no_infinities as _no_infinities
+from nd4c._functions.support import op as _op
 
 
 def eig(a):

@@ -116,7 +116,7 @@ class OrtValue:
         >>> nd4c.onnx.OrtValue.ortvalue_from_shape_and_type([2, 3], "int64").tensor_size_in_bytes()
         48
         """
-        from nd4c._creation_functions import empty
+        from nd4c._functions.creation import empty
         return OrtValue(empty(tuple(shape), dtype=dtype_of(element_type), device=device_named(device_type, device_id)))
 
     @staticmethod

@@ -104,7 +104,7 @@ def shape_for(where, size, arrays):
     shapes = [array.shape for array in arrays if array.ndim]
     if not shapes:
         return size_of(where, size)
-    from nd4c._manipulation import broadcast_shapes
+    from nd4c._functions.manipulation import broadcast_shapes
     try:
         common = broadcast_shapes(*shapes)
     except ValueError:

@@ -1,6 +1,6 @@
 """numpy.lib.array_utils: axes as functions of arrays take them, and the bounds of an array's memory."""
 from nd4c import _memory
-from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis
+from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis
 
 __all__ = ["byte_bounds", "normalize_axis_index", "normalize_axis_tuple"]
 
@@ -39,5 +39,5 @@ def normalize_axis_tuple(axis, ndim, argname=None, allow_duplicate=False):
     >>> np.lib.array_utils.normalize_axis_tuple((0, -1), 3)
     (0, 2)
     """
-    from nd4c._manipulation import normal_axes
+    from nd4c._functions.manipulation import normal_axes
     return normal_axes(axis, ndim, argname or "normalize_axis_tuple", argname or "", allow_duplicate)

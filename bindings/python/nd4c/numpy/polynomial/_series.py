@@ -1,8 +1,8 @@
 """The class Polynomial: a power series with the interval on which it was fitted."""
 from nd4c._creation import asarray
-from nd4c._creation_functions import linspace
-from nd4c._matrices import inexact
-from nd4c._support import as_array, op
+from nd4c._functions.creation import linspace
+from nd4c._functions.matrices import inexact
+from nd4c._functions.support import as_array, op
 from nd4c.numpy.polynomial import polynomial as functions
 
 

@@ -3,10 +3,10 @@
 The functions of nd4c.numpy of the same names (polyval, polyfit, ...) take the highest power first."""
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._creation_functions import arange
-from nd4c._matrices import inexact
-from nd4c._solving import lstsq
-from nd4c._support import as_array, op
+from nd4c._functions.creation import arange
+from nd4c._functions.matrices import inexact
+from nd4c._functions.solving import lstsq
+from nd4c._functions.support import as_array, op
 from nd4c.numpy import _polynomials
 
 __all__ = ["polyadd", "polycompanion", "polyder", "polydiv", "polydomain", "polyfit", "polyfromroots", "polygrid2d", "polygrid3d",

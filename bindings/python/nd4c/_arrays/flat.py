@@ -1,7 +1,7 @@
-"""x.flat: the elements of an array in C order, read and written in place. _methods.py makes one for each use."""
+"""x.flat: the elements of an array in C order, read and written in place. _arrays/methods.py makes one for each use."""
 from nd4c import _memory
 from nd4c._core import Array
-from nd4c._support import as_array, cast, op
+from nd4c._functions.support import as_array, cast, op
 
 
 class Flat:

@@ -2,8 +2,8 @@
 from math import inf as _inf
 
 from nd4c._arguments import TABLES as _TABLES, axes as _axes, enum_name as _enum_name
-from nd4c._matrices import LinAlgError, MatrixShapeError, computed, inexact, matrices
-from nd4c._support import normalize_axis, op
+from nd4c._functions.matrices import LinAlgError, MatrixShapeError, computed, inexact, matrices
+from nd4c._functions.support import normalize_axis, op
 
 
 def norm(x, ord=None, axis=None, keepdims=False):

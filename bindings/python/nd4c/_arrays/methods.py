@@ -1,12 +1,12 @@
 """Methods and attributes of arrays that NumPy's arrays have beyond the standard: existing code calls x.sum(axis=0), SciPy among it.
 
 Methods that are functions of NumPy's namespace with the array as first argument come from a table; those with an effect on the
-array, and attributes, are written out. _flat.py and _layout.py have the objects that x.flat, x.flags and x.ctypes are."""
+array, and attributes, are written out. _arrays/flat.py and _arrays/layout.py have the objects that x.flat, x.flags and x.ctypes are."""
 import sys
 
 from nd4c import _creation, _dtypes, _memory
 from nd4c._core import Array, core
-from nd4c._support import as_array, cast, castable, normalize_axis, op
+from nd4c._functions.support import as_array, cast, castable, normalize_axis, op
 
 # Two lines a method: name | summary; an example after "x." -> its result, where x is the array [[3, 1, 2], [6, 4, 5]].
 _FUNCTIONS = r"""
@@ -303,7 +303,7 @@ def normalize_place(place, extent, where):
 
 
 def _first(array):
-    from nd4c._array import only_element
+    from nd4c._arrays.array import only_element
     return only_element(array)
 
 
@@ -538,7 +538,7 @@ def _set_imag(self, value):
 
 def _flat(self):
     """The elements in C order, as x.flat[3], x.flat[2:4] = 0, or in a loop."""
-    from nd4c._flat import Flat
+    from nd4c._arrays.flat import Flat
     return Flat(self)
 
 
@@ -548,13 +548,13 @@ def _set_flat(self, values):
 
 def _flags(self):
     """How the memory is laid out: x.flags.c_contiguous, x.flags["WRITEABLE"], ..."""
-    from nd4c._layout import Flags
+    from nd4c._arrays.layout import Flags
     return Flags(self)
 
 
 def _ctypes(self):
     """The memory for ctypes: x.ctypes.data is the address, x.ctypes.data_as(type) a pointer."""
-    from nd4c._layout import Ctypes
+    from nd4c._arrays.layout import Ctypes
     return Ctypes(self)
 
 

@@ -2,7 +2,7 @@
 from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
 from nd4c._core import Array
-from nd4c._support import as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, op as _op
+from nd4c._functions.support import as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, op as _op
 
 
 class _NoValue:

@@ -134,7 +134,8 @@ def test_foreign_methods_cost_nothing_on_hits():
 
 
 def test_what_the_texts_name_exists():
-    from nd4c import _foreign_names, _suggestions
+    from nd4c import _suggestions
+    from nd4c._arrays import foreign_names as _foreign_names
     for text in _suggestions._FUNCTIONS.values():
         value = nd4c
         for part in text.partition("(")[0].split(".") if text else ():

@@ -5,10 +5,10 @@ from math import prod as _prod_of
 from operator import index as _index
 
 from nd4c import _dtypes
-from nd4c._decompositions import svd
-from nd4c._matrices import LinAlgError, MatrixShapeError, computed, inexact, matrices
-from nd4c._products import dot, matmul
-from nd4c._support import as_array, finish, op
+from nd4c._functions.decompositions import svd
+from nd4c._functions.matrices import LinAlgError, MatrixShapeError, computed, inexact, matrices
+from nd4c._functions.products import dot, matmul
+from nd4c._functions.support import as_array, finish, op
 
 SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 

@@ -9,12 +9,12 @@ from nd4c import _creation, _devices, _dtypes
 from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array, core as _core, from_handle as _from_handle
 from nd4c._creation import asarray, made_on as _made_on
-from nd4c._dtype_functions import astype
+from nd4c._functions.dtypes import astype
 from nd4c._errors import check as _check
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
-from nd4c._manipulation import broadcast_to, list_call as _list_call, moveaxis as _moveaxis, reshape as _reshape
-from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.manipulation import broadcast_to, list_call as _list_call, moveaxis as _moveaxis, reshape as _reshape
+from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
 
 _float64, _core_empty, _core_zeros = _dtypes.DEFAULTS[float], _core.empty, _core.zeros
 

@@ -8,7 +8,7 @@ import pytest
 
 import nd4c
 import nd4c.numpy as xp
-from nd4c import _elementwise_table as tables
+from nd4c._functions import elementwise_table as tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()
@@ -268,7 +268,8 @@ def test_bits():
 
 def test_examples():
     """The examples of all functions and methods of this chapter run as they stand."""
-    from nd4c import _flat, _layout, _protocols, _ufunc
+    from nd4c._arrays import flat as _flat, layout as _layout, protocols as _protocols
+    from nd4c._functions import ufunc as _ufunc
     from nd4c.numpy import _bits, _tests_of_elements
     objects = [mine(name) for name in ONE + TWO + ["modf", "frexp", "divmod", "ldexp", "round", "clip", "real", "imag"]]
     objects += [getattr(_tests_of_elements, name) for name in _tests_of_elements.__all__]

@@ -1,4 +1,4 @@
-"""x.flags and x.ctypes: how the memory of an array is laid out. _methods.py makes one for each use."""
+"""x.flags and x.ctypes: how the memory of an array is laid out. _arrays/methods.py makes one for each use."""
 import ctypes
 
 from nd4c import _memory

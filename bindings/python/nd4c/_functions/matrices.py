@@ -1,7 +1,7 @@
 """What the functions of linear algebra share: arguments that are matrices, and LinAlgError."""
 from nd4c import _dtypes
 from nd4c._errors import classes as _classes
-from nd4c._support import as_array, op
+from nd4c._functions.support import as_array, op
 
 _ArgumentError = next(cls for cls in _classes.values() if cls.status_name == "ARGUMENT")
 _ShapeError = next(cls for cls in _classes.values() if cls.status_name == "SHAPE")

@@ -2,11 +2,12 @@
 arrays as operands. And what assignment casts. The cores call the functions at the end."""
 import sys
 
-from nd4c import _dtypes, _elementwise as _elementwise, _ufunc  # the elementwise functions make the plans
+from nd4c import _dtypes
+from nd4c._functions import elementwise as _elementwise, ufunc as _ufunc  # the elementwise functions make the plans
 from nd4c._abi import NUMBERS
 from nd4c._core import Array, calls, core
 from nd4c._creation import asarray
-from nd4c._support import as_array, cast, finish
+from nd4c._functions.support import as_array, cast, finish
 
 _EQUAL, _NOT_EQUAL, _MATMUL = NUMBERS["equal"], NUMBERS["not_equal"], NUMBERS["matmul"]
 _FOREIGN = ("__array_interface__", "__array__", "__dlpack__")

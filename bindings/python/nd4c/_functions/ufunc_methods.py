@@ -1,10 +1,10 @@
-"""reduce, accumulate, reduceat, outer and at of functions element by element (_ufunc.py).
+"""reduce, accumulate, reduceat, outer and at of functions element by element (_functions/ufunc.py).
 
 Sums, products and extrema are reductions of the C library. Other functions that may be applied in any grouping halve the axis
 until one element is left; only those that may not (subtract, divide, power, comparisons) go along it slice by slice."""
 from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._support import as_array, cast, castable, finish, masked, normalize_axes, normalize_axis, op, output
+from nd4c._functions.support import as_array, cast, castable, finish, masked, normalize_axes, normalize_axis, op, output
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
 _RUNNING = {"add": "cumulative_sum", "multiply": "cumulative_prod"}

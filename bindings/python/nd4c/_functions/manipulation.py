@@ -8,10 +8,10 @@ from nd4c._abi import MAX_RANK as _MAX_RANK
 from nd4c._arguments import axes as _axes, shape as _shape_of
 from nd4c._core import Array, from_handle as _from_handle, handle as _handle
 from nd4c._errors import Error as _Error, ShapeError as _ShapeError, check as _check
-from nd4c._keywords import explained as _explained, unexpected as _unexpected
+from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
-from nd4c._support import (
+from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op, output as _output)
 

@@ -6,7 +6,7 @@ from types import GenericAlias as _GenericAlias
 from nd4c import _creation, _dtypes
 from nd4c._core import Array
 from nd4c._creation import made_on as _made_on
-from nd4c._support import array as _array, castable as _castable, op as _op
+from nd4c._functions.support import array as _array, castable as _castable, op as _op
 
 
 def astype(x, dtype, /, *, copy=True, device=None):

@@ -1,8 +1,8 @@
 """Factors and eigenvalues of matrices: functions of nd4c.linalg."""
 from collections import namedtuple
 
-from nd4c._matrices import computed, is_upper, matrices
-from nd4c._support import op
+from nd4c._functions.matrices import computed, is_upper, matrices
+from nd4c._functions.support import op
 
 EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")

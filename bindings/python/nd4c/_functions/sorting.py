@@ -7,11 +7,11 @@ from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._dtype_functions import result_type
-from nd4c._keywords import explained as _explained, unexpected as _unexpected
-from nd4c._manipulation import unstack
-from nd4c._reductions import axes_of as _axes_of
-from nd4c._support import (
+from nd4c._functions.dtypes import result_type
+from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
+from nd4c._functions.manipulation import unstack
+from nd4c._functions.reductions import axes_of as _axes_of
+from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op, output as _output)
 

@@ -1,13 +1,13 @@
 """How functions element by element take what NumPy's take: one fast call for arrays that the C library takes as they are, and
-else NumPy's rules for dtypes, out=, where=, dtype= and casting=. _elementwise.py and numpy/_elementwise.py make their functions
-here; the operators of arrays (_array.py) come here where the C library refuses their operands."""
+else NumPy's rules for dtypes, out=, where=, dtype= and casting=. _functions/elementwise.py and numpy/_elementwise.py make their functions
+here; the operators of arrays (_arrays/array.py) come here where the C library refuses their operands."""
 from types import MethodType
 
 from nd4c import _dtypes
 from nd4c._abi import NUMBERS
 from nd4c._core import Array, calls
 from nd4c._creation import asarray
-from nd4c._support import as_array, cast, castable, finish, output
+from nd4c._functions.support import as_array, cast, castable, finish, output
 
 # Letters of dtypes as NumPy's ufunc.types has them, and z for bfloat16.
 _OF_LETTER = dict({dtype.char: dtype for dtype in _dtypes.by_number.values() if dtype.char != "V"},
@@ -392,7 +392,7 @@ def reduce(function, array, /, axis=0, dtype=None, out=None, **named):
     >>> nd4c.add.reduce([[1, 2], [3, 4]])
     array([4, 6])
     """
-    from nd4c._ufunc_methods import reduced
+    from nd4c._functions.ufunc_methods import reduced
     return reduced(function, array, axis, dtype, out, **named)
 
 
@@ -402,7 +402,7 @@ def accumulate(function, array, /, axis=0, dtype=None, out=None):
     >>> nd4c.multiply.accumulate([1, 2, 3])
     array([1, 2, 6])
     """
-    from nd4c._ufunc_methods import accumulated
+    from nd4c._functions.ufunc_methods import accumulated
     return accumulated(function, array, axis, dtype, out)
 
 
@@ -412,7 +412,7 @@ def reduceat(function, array, /, indices, axis=0, dtype=None, out=None):
     >>> nd4c.add.reduceat([1, 2, 3, 4], [0, 2])
     array([3, 7])
     """
-    from nd4c._ufunc_methods import reduced_at
+    from nd4c._functions.ufunc_methods import reduced_at
     return reduced_at(function, array, indices, axis, dtype, out)
 
 
@@ -423,7 +423,7 @@ def outer(function, A, B, /, **named):
     array([[2, 1],
            [4, 3]])
     """
-    from nd4c._ufunc_methods import outer_of
+    from nd4c._functions.ufunc_methods import outer_of
     return outer_of(function, A, B, **named)
 
 
@@ -435,5 +435,5 @@ def at(function, a, indices, b=None, /):
     >>> x
     array([2., 0., 1.])
     """
-    from nd4c._ufunc_methods import apply_at
+    from nd4c._functions.ufunc_methods import apply_at
     return apply_at(function, a, indices, b)

@@ -1,11 +1,11 @@
-"""Functions element by element that the standard names: those of _elementwise_table.py, and clip, round, real and imag."""
+"""Functions element by element that the standard names: those of _functions/elementwise_table.py, and clip, round, real and imag."""
 from nd4c import _dtypes
 from nd4c._abi import NUMBERS as _N
 from nd4c._core import Array, calls as _calls
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
-from nd4c import _ufunc
-from nd4c._elementwise_table import ONE, TWO, rows
-from nd4c._ufunc import FLOATS, INEXACT, INTEGERS, NUMBERS_OF_ALL_KINDS, REAL
+from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._functions import ufunc as _ufunc
+from nd4c._functions.elementwise_table import ONE, TWO, rows
+from nd4c._functions.ufunc import FLOATS, INEXACT, INTEGERS, NUMBERS_OF_ALL_KINDS, REAL
 
 _LOOPS = {
     "bools and numbers": "?" + NUMBERS_OF_ALL_KINDS, "numbers": NUMBERS_OF_ALL_KINDS, "real numbers": REAL,
