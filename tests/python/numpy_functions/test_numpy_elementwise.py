@@ -227,8 +227,9 @@ def test_rounding_clipping_and_parts():
                 same(outcome(nd4c.clip, a, low, high), outcome(np.clip, a, low, high))
         same(nd4c.real(a), np.real(a))
         same(nd4c.imag(a), np.imag(a))
-    with pytest.raises(ValueError, match="clip"):
-        nd4c.clip([1], 0, 2, min=0)
+    with pytest.raises(ValueError, match="clip: a bound comes twice"):
+        nd4c.clip([1], 0, 2, a_min=0)
+    same(nd4c.clip(a=[1, 5, 9], a_min=2, a_max=6), np.clip([1, 5, 9], a_min=2, a_max=6))
 
 
 def test_tests_of_elements():

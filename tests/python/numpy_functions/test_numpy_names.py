@@ -64,7 +64,7 @@ def test_types_without_elements_say_what_to_use(name):
 # Functions whose parameters differ from NumPy's, and why.
 _SIGNATURES = {
     "arange": "start= by its name, which NumPy takes without showing it",
-    "clip": "a_min and a_max are None by default, which NumPy tells from its own default",
+    "clip": "the bounds by position are the standard's min and max; a_min and a_max go by name",
     "isnat": "no dtype has dates, so that the options change nothing",
     "real": "val is positional, as the standard's x", "imag": "val is positional, as the standard's x",
 }

@@ -212,20 +212,19 @@ def _shifted(x, decimals):
     return _op("multiply")(_op("round")(_op("true_divide")(x, 10.0 ** -decimals)), 10.0 ** -decimals)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **named):
+def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None, **named):
     """x within bounds, each of which may be an array or None.
 
     Shapes: a and the bounds are broadcast against each other.
     Dtypes: that which a and the bounds share; Python integers beyond the dtype's range bound nothing.
     Errors: ValueError if a bound comes by both of its names; TypeError for texts.
-    where, dtype and casting are NumPy's.
+    a_min and a_max are NumPy's older names of the bounds; where, dtype and casting are NumPy's.
 
     >>> nd4c.clip([1, 5, 9], 2, 6)
     array([2, 5, 6])
     """
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
-        raise ValueError("clip: a bound comes twice; pass a_min and a_max, or min and max (Passing `min` or `max` "
-                         "keyword argument when `a_min` and `a_max` are provided is forbidden)")
+        raise ValueError("clip: a bound comes twice; pass min and max, or a_min and a_max")
     x = _as_array(a, "clip")
     low, high = _bound(x, a_min if min is None else min), _bound(x, a_max if max is None else max)
     if low is None and high is None:
