@@ -225,3 +225,28 @@ def test_assignment_casts():
 def test_errors_of_methods(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_arrays_without_axes_do_not_change_in_place():
+    """As NumPy's scalars: names that shared one before stay as they were."""
+    t, kept = nd4c.zeros(()), []
+    for _ in range(3):
+        t += 0.5
+        kept.append(t)
+    assert [float(one) for one in kept] == [0.5, 1.0, 1.5]
+    best = loss = nd4c.arange(3.0).sum()
+    loss *= 2
+    loss -= 1
+    loss /= 2
+    loss **= 2
+    assert float(best) == 3.0 and float(loss) == 6.25
+    x = nd4c.arange(3.0)
+    view = x[:]
+    view += 1
+    assert x.tolist() == [1, 2, 3]
+
+
+def test_lists_are_repeated_by_an_element():
+    n = nd4c.asarray([2, 3]).max()
+    assert [0] * n == [0, 0, 0] and n * (1, 2) == (1, 2) * 3 and [None] * n == [None] * 3 and "ab" * n == "ababab"
+    assert (nd4c.asarray(2.5) * [1, 2]).tolist() == [2.5, 5.0] and (nd4c.asarray([1, 2]) * [3, 4]).tolist() == [3, 8]

@@ -59,8 +59,13 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
 }
 
 /* Where the op cannot write into the array as it is, the package computes by NumPy's rules. */
+/* An array without axes is what NumPy has scalars for: `best = loss; loss *= 2` leaves best alone, so that the operator
+ * gives a new array. */
 static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
   native_operand other;
+  if (lib.array_rank(handle_of(self)) == 0) {
+    return binary(op, self, value);
+  }
   native_state state = native_operand_lend(value, handle_of(self), &other);
   if (state == NATIVE_FAILED) {
     return NULL;
@@ -145,6 +150,9 @@ static PyObject *do_power(PyObject *a, PyObject *b, PyObject *modulus) {
 static PyObject *do_in_place_power(PyObject *a, PyObject *b, PyObject *modulus) {
   if (modulus != Py_None) {
     Py_RETURN_NOTIMPLEMENTED;
+  }
+  if (lib.array_rank(handle_of(a)) == 0) {
+    return do_power(a, b, modulus);
   }
   return may_invert(a, b) ? PyObject_CallFunction(registry.in_place, "iOO", (int)ND4C_OP_power, a, b)
                           : in_place(ND4C_OP_power, a, b);

@@ -342,12 +342,15 @@ def _reflected(forward):
 
 
 def _in_place(name):
-    call = releasing["nd4c_" + name]
-
+    """An array without axes is what NumPy has scalars for: `best = loss; loss *= 2` leaves best alone, so that the operator gives
+    a new array."""
+    call, forward = releasing["nd4c_" + name], _operator(name)
     number = _abi.NUMBERS[name]
     inverts = name == "power"
 
     def operator(self, other):
+        if not _rank(self):
+            return forward(self, other)
         operand = other if type(other) is Array else _operand(other, self)
         if operand is NotImplemented or (inverts and _may_invert(self, other)):
             return _registered["in_place"](number, self, other)

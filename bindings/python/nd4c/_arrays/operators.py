@@ -9,7 +9,7 @@ from nd4c._core import Array, calls, core
 from nd4c._creation import asarray
 from nd4c._functions.support import as_array, cast, finish
 
-_EQUAL, _NOT_EQUAL, _MATMUL = NUMBERS["equal"], NUMBERS["not_equal"], NUMBERS["matmul"]
+_EQUAL, _NOT_EQUAL, _MULTIPLY = NUMBERS["equal"], NUMBERS["not_equal"], NUMBERS["multiply"]
 _FOREIGN = ("__array_interface__", "__array__", "__dlpack__")
 
 
@@ -45,6 +45,8 @@ def unmixed(number, a, b):
     array, other = (a, b) if type(a) is Array else (b, a)
     if _incomparable(number, array, other):
         return core.full(array.shape, float(number == _NOT_EQUAL), _dtypes.by_name["bool"], None)
+    if number == _MULTIPLY and isinstance(other, (list, tuple)) and not array.ndim and array.dtype.kind in "iu":
+        return other * int(array)  # [0] * x.max() repeats the list, as with NumPy's scalars
     if isinstance(other, str) and array.dtype.kind == "U":
         made = asarray(other)
     else:

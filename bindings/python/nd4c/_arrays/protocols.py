@@ -41,6 +41,8 @@ def array_ufunc(self, ufunc, method, *inputs, **named):
     array([1., 2.])
     """
     import numpy
+    if not callable(ufunc):
+        raise TypeError("__array_ufunc__: expected a ufunc of NumPy, got %s" % type(ufunc).__name__)
     out = named.get("out", ())
     if not all(_combines(type(one), numpy) for one in inputs + (out if type(out) is tuple else (out,))):
         return NotImplemented
@@ -58,6 +60,8 @@ def array_function(self, func, types, args, kwargs):
     array([0., 1.])
     """
     import numpy
+    if not callable(func):
+        raise TypeError("__array_function__: expected a function of NumPy, got %s" % type(func).__name__)
     if not all(_combines(one, numpy) for one in types):
         return NotImplemented
     if func.__name__ in _NUMPYS or (func.__name__ == "broadcast_arrays" and None in map(_nothing, args)):

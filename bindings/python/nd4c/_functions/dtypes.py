@@ -6,7 +6,7 @@ from types import GenericAlias as _GenericAlias
 from nd4c import _creation, _dtypes
 from nd4c._core import Array
 from nd4c._creation import made_on as _made_on
-from nd4c._functions.support import array as _array, castable as _castable, op as _op
+from nd4c._functions.support import as_array as _as_array, castable as _castable, op as _op
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
@@ -15,13 +15,15 @@ def astype(x, dtype, /, *, copy=True, device=None):
     Floats lose their fraction as integers, complex numbers their imaginary part; numbers too large for the dtype wrap.
     Shapes: any; the result has the same.
     Dtypes: all to all.
-    Errors: TypeError if x is no array or dtype is none.
+    x may also be a list, a number or another library's array.
+    Errors: TypeError if no array can be made of x, or dtype is none.
 
     >>> nd4c.astype(nd4c.asarray([1.7, -1.7]), "int8")
     array([ 1, -1], dtype=int8)
     """
     wanted = _dtypes.of(dtype)
-    if _array(x, "astype").dtype is wanted:
+    x = _as_array(x, "astype")
+    if x.dtype is wanted:
         there = x if device is None else _creation.to_device(x, device)
         return _creation.copied(x) if copy and there is x else there
     return _made_on(device, _op("cast"), x, wanted.number)

@@ -8,7 +8,7 @@ from nd4c import _dtypes
 from nd4c._functions.decompositions import svd
 from nd4c._functions.matrices import LinAlgError, MatrixShapeError, computed, inexact, matrices
 from nd4c._functions.products import dot, matmul
-from nd4c._functions.support import as_array, finish, op
+from nd4c._functions.support import as_array, finish, normalize_axes, op
 
 SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 
@@ -219,8 +219,8 @@ def tensorsolve(a, b, axes=None):
     """
     a, b = inexact(a, "tensorsolve"), inexact(b, "tensorsolve")
     if axes is not None:
-        moved = [axis % a.ndim for axis in axes]
-        a = op("transpose")(a, tuple(axis for axis in range(a.ndim) if axis not in moved) + tuple(moved))
+        moved = normalize_axes(axes, a.ndim, "tensorsolve")
+        a = op("transpose")(a, tuple(axis for axis in range(a.ndim) if axis not in moved) + moved)
     shape = a.shape[b.ndim:]
     count = _prod_of(shape)
     if a.size != count * count:

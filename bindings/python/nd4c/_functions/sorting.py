@@ -451,6 +451,14 @@ def take_along_axis(arr, indices, axis=-1, **wrong):
 class _NoIndices(TypeError, IndexError):
     """Indices that are no integers: a TypeError as elsewhere in nd4c, and the IndexError that NumPy raises."""
 
+    def __reduce__(self):
+        return IndexError, self.args
+
+
+# Tracebacks show it as what it is to users.
+_NoIndices.__name__ = _NoIndices.__qualname__ = "IndexError"
+_NoIndices.__module__ = "builtins"
+
 
 def _whole(indices, where, name="indices"):
     """Indices as the ops take them: int32 or int64."""

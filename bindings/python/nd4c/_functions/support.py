@@ -38,6 +38,15 @@ def as_array(x, where):
     raise TypeError("%s: %s" % (where, text[9:] if text.startswith("asarray: ") else text))
 
 
+def text(value, parameter, where):
+    """A text that an argument has to be; bytes are read as Latin-1. Errors: TypeError for anything else."""
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode("latin1")
+    if isinstance(value, str):
+        return value
+    raise TypeError("%s: %s: expected a text, got %s" % (where, parameter, type(value).__name__))
+
+
 def number(dtype):
     """A dtype as an op's attribute takes it; None: 0."""
     return 0 if dtype is None else _dtypes.of(dtype).number

@@ -13,7 +13,7 @@ from nd4c._functions.dtypes import astype, result_type
 from nd4c._functions.manipulation import broadcast_arrays, expand_dims, ravel
 from nd4c._functions.reductions import cumulative_prod
 from nd4c._memory import is_contiguous as _is_contiguous, is_read_only as _is_read_only, over_bytes as _over_bytes
-from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op, text as _text
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
@@ -188,7 +188,7 @@ def require(a, dtype=None, requirements=None, *, like=None):
     are), "E".
     Shapes: any; the result has the same.
     Dtypes: `dtype`, or else that of a.
-    Errors: ValueError for "C" and "F" together; KeyError for another name.
+    Errors: ValueError for "C" and "F" together; KeyError for another name; TypeError for what is no text.
 
     >>> np.require([1, 2], "float32", ["C", "W"])
     array([1., 2.], dtype=float32)
@@ -196,9 +196,10 @@ def require(a, dtype=None, requirements=None, *, like=None):
     names = [requirements] if isinstance(requirements, str) else requirements or ()
     wanted = set()
     for name in names:
-        if name.upper() not in _REQUIREMENTS:
+        known = _REQUIREMENTS.get(_text(name, "requirements", "require").upper())
+        if known is None:
             raise KeyError("require: %r is none of %s" % (name, ", ".join(sorted(_REQUIREMENTS))))
-        wanted.add(_REQUIREMENTS[name.upper()])
+        wanted.add(known)
     if {"C", "F"} <= wanted:
         raise ValueError("require: Cannot specify both \"C\" and \"F\" order")
     order = "F" if "F" in wanted else "C" if "C" in wanted else None
@@ -281,11 +282,11 @@ def fromstring(string, dtype=float, count=-1, *, sep, like=None):
     """
     if like is not None:
         _creation.check_like(like, "fromstring")
-    if not sep:
+    if isinstance(sep, str) and not sep:
         raise ValueError("fromstring: The binary mode of fromstring is removed, use frombuffer instead")
-    text = string.decode("latin-1") if isinstance(string, (bytes, bytearray)) else string
+    text, mark = _text(string, "string", "fromstring"), _text(sep, "sep", "fromstring").strip()
     wanted = _dtypes.of(dtype)
-    words = [word.strip() for word in (text.split(sep.strip()) if sep.strip() else text.split())]
+    words = [word.strip() for word in (text.split(mark) if mark else text.split())]
     if words and not words[-1]:
         words.pop()
     words = words if count < 0 else words[:count]

@@ -296,6 +296,9 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     elif points.ndim < 2:
         points = _op("reshape")(points, (1, points.size))
     samples = [points[i] for i in _builtins.range(points.shape[0])]
+    if not samples:
+        raise ValueError("histogramdd: the sample has points of no dimensions, %s; expected an array of one row a point"
+                         % (points.shape[::-1],))
     grid = _grid(samples, bins, range)
     lengths = [edges.size + 1 for edges in grid]
     places = None

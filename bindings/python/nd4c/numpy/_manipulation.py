@@ -14,7 +14,7 @@ from nd4c._functions.products import matrix_transpose
 from nd4c._functions.sorting import nonzero
 from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, normalize_axes as _normalize_axes, normalize_axis as
-    _normalize_axis, op as _op)
+    _normalize_axis, op as _op, text as _text)
 from nd4c.numpy._applying import apply_along_axis, apply_over_axes, piecewise, vectorize
 from nd4c.numpy._padding import pad
 
@@ -372,6 +372,10 @@ def _leaves(part, leaves):
 
 # -- splitting -------------------------------------------------------------------------------------------------------
 
+# More parts than elements are empty ones; so many of them still fit into memory.
+_MOST_PARTS = 1 << 24
+
+
 def array_split(ary, indices_or_sections, axis=0):
     """The parts of an array along an axis, a list of views.
 
@@ -379,7 +383,7 @@ def array_split(ary, indices_or_sections, axis=0):
 
 
     Shapes: views of parts along the axis; the other axes stay.
-    Dtypes: any. Errors: ValueError for fewer than one part; AxisError.
+    Dtypes: any. Errors: ValueError for fewer than one part and for more than 2^24 of a shorter axis; AxisError.
 
     >>> np.array_split(nd4c.arange(5), 2)
     [array([0, 1, 2]), array([3, 4])]
@@ -393,6 +397,9 @@ def array_split(ary, indices_or_sections, axis=0):
         count = int(indices_or_sections)
         if count <= 0:
             raise ValueError("array_split: number sections must be larger than 0, it is %d" % count)
+        if count > _builtins.max(extent, _MOST_PARTS):
+            raise ValueError("array_split: too many parts (indices_or_sections) of an axis with %d elements; at most %d can be "
+                             "made where some are empty" % (extent, _MOST_PARTS))
         each, extra = divmod(extent, count)
         ends = [part * each + _builtins.min(part, extra) for part in range(count + 1)]
     before = (slice(None),) * axis
@@ -605,7 +612,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     >>> np.trim_zeros([0, 0, 1, 0, 2, 0])
     [1, 0, 2]
     """
-    array, trim = _as_array(filt, "trim_zeros"), trim.lower()
+    array, trim = _as_array(filt, "trim_zeros"), _text(trim, "trim", "trim_zeros").lower()
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError("trim_zeros: unexpected character(s) in `trim`: %r; it may be 'f', 'b' or 'fb'" % (trim,))
     axes = _normalize_axes(axis, array.ndim, "trim_zeros")

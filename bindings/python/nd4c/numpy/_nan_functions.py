@@ -9,7 +9,8 @@ from nd4c._functions.reductions import (
     var)
 from nd4c._functions.sorting import argmax, argmin
 from nd4c._functions.support import (
-    as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op)
+    as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op,
+    output as _output)
 from nd4c.numpy._quantiles import median_of, quantiles
 from nd4c.numpy._running import running
 
@@ -214,9 +215,9 @@ def _check_dtypes(name, x, dtype, out):
     if dtype is not None and _dtypes.of(dtype).kind not in "fc":
         raise TypeError("%s: dtype must be inexact for an array of %s, not %s"
                         % (name, x.dtype.name, _dtypes.of(dtype).name))
-    if out is not None and _dtypes.of(out.dtype).kind not in "fc":
-        raise TypeError("%s: out must be inexact for an array of %s, not %s"
-                        % (name, x.dtype.name, _dtypes.of(out.dtype).name))
+    into = _output(out, name)
+    if into is not None and into.dtype.kind not in "fc":
+        raise TypeError("%s: out must be inexact for an array of %s, not %s" % (name, x.dtype.name, into.dtype.name))
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):

@@ -127,6 +127,9 @@ def array2string(a, max_line_width=None, precision=None, suppress_small=None, se
              "edgeitems": edgeitems, "sign": sign, "floatmode": floatmode, "legacy": legacy}
     options = _merged("array2string", given)
     if formatter is not None:
+        if not isinstance(formatter, dict):
+            raise TypeError("array2string: formatter: expected a dict of functions by kind of element, got %s"
+                            % type(formatter).__name__)
         options["formatter"] = formatter
     options["linewidth"] -= len(suffix)
     return _elements_text(a, options, separator, prefix)

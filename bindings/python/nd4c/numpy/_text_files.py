@@ -11,7 +11,7 @@ from operator import index as _index, itemgetter
 from nd4c import _dtypes
 from nd4c._core import core
 from nd4c._creation import asarray
-from nd4c._functions.support import as_array, cast, op
+from nd4c._functions.support import as_array, cast, op, text as text_of
 
 __all__ = ["genfromtxt", "loadtxt", "savetxt"]
 
@@ -508,8 +508,8 @@ def savetxt(fname, X, fmt="%.18e", delimiter=" ", newline="\n", header="", foote
         raise ValueError("savetxt: expected 1D or 2D array, got %dD array instead" % X.ndim)
     table = op("reshape")(X, (X.size, 1)) if X.ndim == 1 else X
     is_complex = X.dtype.kind == "c"
-    row = _row_format(fmt, delimiter, table.shape[1], is_complex) + newline
-    delimiter = delimiter.decode("latin1") if isinstance(delimiter, bytes) else delimiter
+    newline = text_of(newline, "newline", "savetxt")
+    row = _row_format(fmt, text_of(delimiter, "delimiter", "savetxt"), table.shape[1], is_complex) + newline
     with _opened(fname, "w", encoding) as stream:
         write = _writer(stream, encoding)
         if header:
@@ -534,7 +534,6 @@ def _formatted(text, rows, is_complex):
 
 
 def _row_format(fmt, delimiter, count, is_complex):
-    delimiter = delimiter.decode("latin1") if isinstance(delimiter, bytes) else delimiter
     fmt = fmt.decode("latin1") if isinstance(fmt, bytes) else fmt
     if isinstance(fmt, (list, tuple)):
         if len(fmt) != count:
