@@ -349,7 +349,7 @@ def _in_place(name):
     inverts = name == "power"
 
     def operator(self, other):
-        if not _rank(self):
+        if type(self) is Array and not _rank(self):
             return forward(self, other)
         operand = other if type(other) is Array else _operand(other, self)
         if operand is NotImplemented or (inverts and _may_invert(self, other)):
