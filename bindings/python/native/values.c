@@ -307,7 +307,7 @@ int native_array_bool(PyObject *self) {
   if (size != 1) {
     PyErr_Format(PyExc_ValueError,
                  "the truth value of an array with more or less than one element is ambiguous (this one has %lld); use "
-                 "nd4c.any() or nd4c.all()",
+                 "x.any() or x.all()",
                  (long long)size);
     return -1;
   }

@@ -515,7 +515,7 @@ class Array(c_void_p):
     def __bool__(self):
         if _size(self) != 1:
             raise ValueError("the truth value of an array with more or less than one element is ambiguous (this one has %d); use "
-                             "nd4c.any() or nd4c.all()" % _size(self))
+                             "x.any() or x.all()" % _size(self))
         return bool(_scalar(self, "bool", any_rank=True))
 
     def __int__(self):

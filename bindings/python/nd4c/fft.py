@@ -217,3 +217,9 @@ def _shifted(name, x, axes):
 
 __all__ = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "rfftn", "irfftn", "rfft2", "irfft2", "fft2", "ifft2", "fftn",
            "ifftn", "fftshift", "ifftshift", "fftfreq", "rfftfreq"]
+
+
+def __getattr__(name):
+    """The text about a name that the module lacks."""
+    from nd4c._suggestions import MissingAttribute
+    raise MissingAttribute(__name__, name)

@@ -77,3 +77,9 @@ __all__ = ["LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig",
            "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
            "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot",
            "vector_norm"]
+
+
+def __getattr__(name):
+    """The text about a name that the module lacks."""
+    from nd4c._suggestions import MissingAttribute
+    raise MissingAttribute(__name__, name)

@@ -111,6 +111,33 @@ def test_a_foreign_word_names_ours(name, ours):
     assert callable(value)
 
 
+@pytest.mark.parametrize("name, text", [
+    ("int", r"write int, or nd4c\.int64"), ("float", r"write float, or nd4c\.float64"), ("object", "no Python objects"),
+    ("ma", "masked arrays"), ("trapz", r"nd4c\.trapezoid\?"), ("in1d", r"nd4c\.isin\?"), ("product", r"nd4c\.prod\?"),
+    ("float_", r"nd4c\.float64\?"), ("Inf", r"nd4c\.inf\?"), ("NINF", r"-nd4c\.inf"), ("norm", r"nd4c\.linalg\.norm\?"),
+    ("optim", "records no gradients"),
+])
+def test_a_name_of_older_numpy_names_its_successor(name, text):
+    for module in (nd4c, np):
+        with pytest.raises(AttributeError, match=text):
+            getattr(module, name)
+
+
+@pytest.mark.parametrize("module, name, text", [
+    ("nn", "Linear", "no layers with weights"), ("nn", "Module", "no layers with weights"), ("nn", "conv2d", r"nd4c\.nn\.conv\?"),
+    ("nn", "linear", r"x @ w\.T \+ b"), ("nn", "max_pool2d", r"nd4c\.nn\.max_pool\?"), ("nn", "softmaxx", r"nd4c\.nn\.softmax\?"),
+    ("nn", "cross_entropy", r"nd4c\.nn\.softmax_cross_entropy\?"), ("nn", "dropout", r"nd4c\.random\.dropout\?"),
+    ("random", "rand", r"nd4c\.numpy\.random\.rand\?"), ("random", "RandomState", r"nd4c\.numpy\.random\.RandomState\?"),
+    ("onnx", "set_seed", r"nd4c\.random\.seed\?"), ("linalg", "choleski", r"nd4c\.linalg\.cholesky\?"),
+    ("fft", "fft4", r"nd4c\.fft\.fft\?"), ("fft", "zork", r"dir\(nd4c\.fft\)"),
+])
+def test_a_foreign_word_of_a_module_names_ours(module, name, text):
+    part = getattr(nd4c, module)
+    with pytest.raises(AttributeError, match=r"module 'nd4c\.%s' has no attribute %r[:;] .*%s" % (module, name, text)):
+        getattr(part, name)
+    assert not hasattr(part, name)
+
+
 def test_a_word_without_a_replacement():
     with pytest.raises(AttributeError, match="records no gradients"):
         nd4c.no_grad
@@ -120,7 +147,7 @@ def test_a_word_without_a_replacement():
 
 @pytest.mark.parametrize("name, text", [
     ("numpy", r"did you mean numpy\.asarray\(x\)\?"), ("cuda", "did you mean"), ("unsqueeze", r"nd4c\.expand_dims"),
-    ("float", "astype"), ("detach", "leave it out: arrays record no gradients"),
+    ("float", "astype"), ("clamp", r"x\.clip\(low, high\)"), ("unique", r"nd4c\.unique_values\(x\)"), ("detach", "leave it out: arrays record no gradients"),
 ])
 def test_a_foreign_method_names_ours(name, text):
     x = nd4c.ones(2)
@@ -136,9 +163,11 @@ def test_foreign_methods_cost_nothing_on_hits():
 def test_what_the_texts_name_exists():
     from nd4c import _suggestions
     from nd4c._arrays import foreign_names as _foreign_names
-    for text in _suggestions._FUNCTIONS.values():
+    tables = (_suggestions._FUNCTIONS, _suggestions._OF_OLD_NUMPY, *_suggestions._OF_MODULES.values())
+    words = [text.partition("(")[0] for table in tables for text in table.values() if text]
+    for word in (word for word in words if " " not in word):  # the others are sentences
         value = nd4c
-        for part in text.partition("(")[0].split(".") if text else ():
+        for part in word.split("."):
             value = getattr(value, part)
     x = nd4c.ones((2, 2))
     for text in _foreign_names._INSTEAD.values():
@@ -165,6 +194,25 @@ def test_what_the_texts_name_exists():
 def test_a_foreign_argument_names_ours(call, text):
     with pytest.raises(TypeError, match="^" + text):
         call(nd4c.ones((2, 2)))
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda x: nd4c.zeros(2, 3), r"zeros: the shape is one argument, a tuple: shape=\(2, 3\)"),
+    (lambda x: np.ones(2, 3, 4), r"ones: the shape is one argument, a tuple: shape=\(2, 3, 4\)"),
+    (lambda x: nd4c.reshape(x, 1, 4), r"reshape: the shape is one argument, a tuple: shape=\(1, 4\)"),
+    (lambda x: x.view(1, 4), r"view: expected a dtype, got 1, 4; another shape gives x\.reshape\(1, 4\)"),
+    (lambda x: x.view(-1), r"view: expected a dtype, got -1; another shape gives x\.reshape\(-1\)"),
+    (lambda x: nd4c.random.default_rng("x"), r"random: the seed is 'x'; .* or another Generator$"),
+    (lambda x: nd4c.linspace(0, 1, steps=5), "linspace: no argument steps; num is the name here"),
+])
+def test_a_wrong_argument_is_told_what_to_write(call, text):
+    with pytest.raises(TypeError, match="^" + text):
+        call(nd4c.ones((2, 2)))
+
+
+def test_the_truth_of_several_elements_names_the_methods():
+    with pytest.raises(ValueError, match=r"ambiguous .*; use x\.any\(\) or x\.all\(\)"):
+        bool(nd4c.ones(2))
 
 
 def test_all_and_dir():

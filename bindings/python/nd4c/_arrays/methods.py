@@ -203,6 +203,10 @@ def view(self, dtype=None, type=None):
     >>> nd4c.asarray([1.0], dtype="float32").view("int32")
     array([1065353216], dtype=int32)
     """
+    if isinstance(dtype, (int, tuple)):
+        extents = dtype if isinstance(dtype, tuple) else (dtype,) if type is None else (dtype, type)
+        extents = ", ".join(map(repr, extents))
+        raise TypeError("view: expected a dtype, got %s; another shape gives x.reshape(%s)" % (extents, extents))
     if dtype is Array:
         dtype = None
     if type is not None and type is not Array:

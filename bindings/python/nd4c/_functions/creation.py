@@ -13,6 +13,7 @@ from nd4c._functions.dtypes import astype
 from nd4c._errors import check as _check
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
+from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.manipulation import broadcast_to, list_call as _list_call, moveaxis as _moveaxis, reshape as _reshape
 from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
 
@@ -30,8 +31,19 @@ def empty(shape, dtype=None, order="C", *, device=None, like=None):
     """
     if order != "C" or like is not None:
         return _laid_out(empty, "empty", order, like, shape, dtype, device)
-    return _core_empty(_shape_of(shape), _float64 if dtype is None else _dtypes.of(dtype),
+    return _core_empty(_shape_of(shape), _float64 if dtype is None else _dtype_of("empty", shape, dtype),
                        None if device is None else _devices.handle_or_none(device))
+
+
+def _dtype_of(where, shape, dtype):
+    """The DType that a caller names. An integer in its place is the second extent of a shape without parentheses."""
+    if type(dtype) is _builtins.int:
+        raise _shape_apart(where, shape, dtype)
+    return _dtypes.of(dtype)
+
+
+def _shape_apart(where, *extents):
+    return TypeError("%s: the shape is one argument, a tuple: shape=%s" % (where, extents))
 
 
 def zeros(shape, dtype=None, order="C", *, device=None, like=None):
@@ -45,7 +57,7 @@ def zeros(shape, dtype=None, order="C", *, device=None, like=None):
     """
     if order != "C" or like is not None:
         return _laid_out(zeros, "zeros", order, like, shape, dtype, device)
-    return _core_zeros(_shape_of(shape), _float64 if dtype is None else _dtypes.of(dtype),
+    return _core_zeros(_shape_of(shape), _float64 if dtype is None else _dtype_of("zeros", shape, dtype),
                        None if device is None else _devices.handle_or_none(device))
 
 
@@ -60,7 +72,7 @@ def ones(shape, dtype=None, order="C", *, device=None, like=None):
     """
     if order != "C" or like is not None:
         return _laid_out(ones, "ones", order, like, shape, dtype, device)
-    return _core.full(_shape_of(shape), 1.0, _float64 if dtype is None else _dtypes.of(dtype),
+    return _core.full(_shape_of(shape), 1.0, _float64 if dtype is None else _dtype_of("ones", shape, dtype),
                       None if device is None else _devices.handle_or_none(device))
 
 
@@ -92,6 +104,8 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
 def _laid_out(make, where, order, like, shape, dtype, device):
     """What make gives of a shape, in the layout that order names: column by column is the transpose of the reversed
     shape."""
+    if type(order) is _builtins.int and type(dtype) is _builtins.int:
+        raise _shape_apart(where, shape, dtype, order)
     if like is not None:
         _creation.check_like(like, where)
     if order is not None and _creation.check_order(order, where, "CF") == "F":
@@ -272,7 +286,8 @@ def _integers(start, step, count, dtype):
     return _op("integer_range")(*ends, step, True, dtype.number)
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+@_explained
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None, **wrong):
     """num numbers from start to stop in equal steps; without the endpoint, stop is left out.
 
     Shapes: num numbers along `axis`, the other axes those to which start and stop broadcast.
@@ -286,6 +301,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
            [ 0.5, 20. ],
            [ 1. , 30. ]])
     """
+    if wrong:
+        raise _unexpected(linspace, wrong)
     num = _index(num)
     if num < 0:
         raise ValueError("linspace: num is %d, it counts the numbers" % num)

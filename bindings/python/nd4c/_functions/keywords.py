@@ -10,7 +10,7 @@ _VARIABLE_KEYWORDS = 8  # the flag of a code object that takes **
 # Words of PyTorch and TensorFlow, and ours.
 _WORDS = {"dim": "axis", "dims": "axis", "keepdim": "keepdims", "keep_dims": "keepdims", "reduction_indices": "axis",
           "unbiased": "correction", "input": "a", "x": "a", "descend": "descending", "shifts": "shift", "tensors": "arrays",
-          "seq": "arrays", "repeats": "reps"}
+          "seq": "arrays", "repeats": "reps", "steps": "num", "end": "stop"}
 
 
 def explained(function):

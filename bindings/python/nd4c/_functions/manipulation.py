@@ -308,6 +308,8 @@ def reshape(a, /, shape, order="C", *, copy=None):
     shape = _shape_of(shape)
     if order == "C":
         result = _op("reshape")(x, shape)
+    elif type(order) is int:
+        raise TypeError("reshape: the shape is one argument, a tuple: shape=%s" % (shape + (order,),))
     else:
         result = _reshaped_in(x, shape, order)
     if copy is None:

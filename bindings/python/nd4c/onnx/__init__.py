@@ -10,3 +10,9 @@ from nd4c.onnx._values import IOBinding, NodeArg, OrtValue
 
 __all__ = ["ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "Model", "ModelMetadata", "Node", "NodeArg", "OrtValue",
            "RunOptions", "SessionOptions", "Value", "get_all_providers", "get_available_providers", "get_device", "load"]
+
+
+def __getattr__(name):
+    """The text about a name that the module lacks."""
+    from nd4c._suggestions import MissingAttribute
+    raise MissingAttribute(__name__, name)

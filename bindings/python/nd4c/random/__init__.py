@@ -22,7 +22,7 @@ _local = threading.local()
 def default_rng(seed=None, *, device=None):
     """A generator of a seed, as NumPy's default_rng: a Generator is returned as it is.
 
-    seed: None (the system's randomness), an integer of at least 0, a sequence of integers, or a SeedSequence.
+    seed: None (the system's randomness), an integer of at least 0, a sequence of integers, or NumPy's SeedSequence.
     Errors: ValueError for negative seeds, TypeError for other objects.
 
     >>> nd4c.random.default_rng(7).integers(0, 10, 8)
@@ -66,3 +66,9 @@ def _drawing(name):
 _METHODS = tuple(name for part in Generator.__mro__[1:-2] for name in vars(part) if not name.startswith("_"))
 globals().update({name: _drawing(name) for name in _METHODS})
 __all__ = ("BitGenerator", "Generator", "default_generator", "default_rng", "seed") + _METHODS
+
+
+def __getattr__(name):
+    """The text about a name that the module lacks."""
+    from nd4c._suggestions import MissingAttribute
+    raise MissingAttribute(__name__, name)

@@ -13,7 +13,7 @@ class Generator(Continuous, Discrete, Multivariate, Orders, Extras, Stream):
     Numbers depend on the seed and the position in the stream alone, not on threads; on other devices and machines, logarithms
     and such in them may differ in the last bit. They are other numbers than NumPy's. Every method takes device=, and dtype=
     where numbers are made.
-    seed: None, an integer of at least 0, a sequence of integers, a SeedSequence, or a Generator, whose state is copied.
+    seed: None, an integer of at least 0, a sequence of integers, NumPy's SeedSequence, or a Generator, whose state is copied.
     state: an array (key, counter), made on the device; setting it returns to that point of the stream.
     Errors: ValueError for negative seeds, TypeError for other objects.
 

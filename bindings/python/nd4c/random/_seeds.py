@@ -20,8 +20,8 @@ def key_of(seed):
             raise TypeError
         return _of_integers([index(part) for part in (seed.tolist() if hasattr(seed, "tolist") else seed)])
     except TypeError:
-        raise TypeError("random: the seed is %r; it may be None, an integer, a sequence of integers, another Generator or a "
-                        "SeedSequence" % (seed,)) from None
+        raise TypeError("random: the seed is %r; it may be None, an integer, a sequence of integers or another "
+                        "Generator" % (seed,)) from None
 
 
 def _of_integers(parts):
