@@ -308,9 +308,10 @@ def _packed(flat, shape, kinds, wanted):
         if wanted is None and hasattr(scalar, "dtype"):
             wanted = _common(kinds) if len(kinds) > 1 else _dtypes.of(scalar.dtype)
     if str in kinds:
-        if kinds != {str} or (wanted is not None and wanted.kind != "U"):
-            raise TypeError("asarray: texts do not mix with numbers")
-        return _memory.from_strings(flat, shape)
+        if kinds != {str}:
+            raise TypeError("asarray: texts do not mix with numbers; make all of them texts or numbers")
+        texts = _memory.from_strings(flat, shape)
+        return texts if wanted is None or wanted.kind == "U" else calls[_cast](texts, wanted.number)
     dtype = wanted or _widened(flat, _common(kinds))
     return _from_numbers(flat, shape, kinds, dtype)
 

@@ -173,6 +173,16 @@ def test_of_objects():
     errors(lambda xp: xp.array([1, 2], copy="always"), ValueError)
 
 
+def test_texts_become_numbers_as_by_astype():
+    for texts, dtype in ((["1", "2.5", " 3 "], float), ([["1"], ["-2"]], int), ("7", "float32"), (("1", "2"), "int8")):
+        for make in (lambda xp: xp.array(texts, dtype=dtype), lambda xp: xp.asarray(texts, dtype=dtype),
+                     lambda xp: xp.array(texts).astype(dtype)):
+            check(make(np), make(numpy))
+    errors(lambda xp: xp.array(["1", "x"], dtype=float), ValueError)
+    with pytest.raises(TypeError, match="texts do not mix with numbers; make all of them texts or numbers"):
+        np.array(["1", 2], dtype=float)
+
+
 def test_of_buffers_and_texts():
     data = bytes(range(48))
     for dtype in REAL:
