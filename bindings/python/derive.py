@@ -274,15 +274,14 @@ def attribute_name(op, name):
 def parameters(row, tables):
     """Python parameters of an op and the expressions that the core gets. An op without inputs takes the device on which it
     makes its result."""
-    names, values, keyword = [], [], False
+    names, values, placed = [], [], by_position(row)
     for name, kind in row["inputs"]:
         names.append(python_name(name) + ("=None" if kind == "o" else ""))
         values.append(python_name(name))
-    for name, kind, preset in row["attrs"]:
-        if not keyword:
+    for place, (name, kind, preset) in enumerate(row["attrs"]):
+        if place == placed:
             names.append("*")
-            keyword = True
-        required = kind == "t" and preset is None and row["name"] in ("cast", "bit_cast", "cast_float8")
+        required = is_required(row, name)
         names.append(attribute_name(row["name"], name) + ("" if required else "=" + preset_text(row, name, kind, preset, tables)))
         table = enum_table(row, name, tables)
         value = attribute_name(row["name"], name)
@@ -298,6 +297,25 @@ def parameters(row, tables):
     if not row["inputs"]:
         names.append("device=None")
     return ", ".join(names), ", ".join(values)
+
+
+def is_required(row, name):
+    """Whether an attribute has no preset."""
+    return name == "dtype" and row["name"] in ("cast", "bit_cast", "cast_float8")
+
+
+def by_position(row):
+    """How many attributes of an op may stand behind its arrays: the numbers and lists before the first flag, word or dtype, and
+    a dtype without preset. An axis goes by name if numbers follow it: top_k(x, 3) asks for three, not for the axis 3. So do all
+    attributes of ops without arrays, and where an array may be left out."""
+    if not row["inputs"] or any(kind == "o" for _, kind in row["inputs"]):
+        return 0
+    numbers = [kind in "nfNF" and not row["words"][name] for name, kind, _ in row["attrs"]]
+    for place, (name, _, _) in enumerate(row["attrs"]):
+        is_last = name not in ("axis", "axes") or not any(numbers[place + 1:])
+        if not (numbers[place] and is_last or is_required(row, name)):
+            return place
+    return len(numbers)
 
 
 def python_name(name):

@@ -364,3 +364,43 @@ def test_diff():
         edge = make(rng, (4, 1), dtype)
         check(nd4c.diff(nd4c.asarray(a), prepend=nd4c.asarray(edge), append=nd4c.asarray(edge)),
               np.diff(a, prepend=edge, append=edge))
+
+
+# -- ops -------------------------------------------------------------------------------------------------------------
+
+def test_numbers_of_ops_go_by_position():
+    x = nd4c.asarray(np.arange(-8.0, 8.0).reshape(1, 1, 4, 4))
+    for placed, named in (
+            (nd4c.nn.max_pool(x, (2, 2), (2, 2)), nd4c.nn.max_pool(x, kernel=(2, 2), strides=(2, 2))),
+            (nd4c.nn.leaky_relu(x, 0.5), nd4c.nn.leaky_relu(x, alpha=0.5)), (nd4c.nn.softmax(x, 2), nd4c.nn.softmax(x, axis=2)),
+            (nd4c.ops.concat([x, x], 1), nd4c.ops.concat([x, x], axis=1)), (nd4c.ops.cast(x, "int8"), nd4c.ops.cast(x, dtype="int8"))):
+        check(placed, np.asarray(named))
+    assert np.asarray(nd4c.nn.leaky_relu(x, 0.5)).min() == -4
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: nd4c.ops.sum(x, 0, True),  # a flag
+    lambda x: nd4c.ops.top_k(x, 3),  # an axis that a number follows
+    lambda x: nd4c.nn.mse_loss(x, x, None, "sum"),  # behind an array that may be left out
+    lambda x: nd4c.ops.arange(3),  # no array
+])
+def test_other_attributes_go_by_name(call):
+    with pytest.raises(TypeError, match="positional argument"):
+        call(nd4c.ones((1, 1, 4, 4)))
+
+
+def test_a_list_is_asked_for_by_name():
+    with pytest.raises(TypeError, match="max_pool: kernel: expected a tuple of integers, got 2"):
+        nd4c.nn.max_pool(nd4c.ones((1, 1, 4, 4)), 2)
+
+
+def test_flatten():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = nd4c.asarray(a)
+    check(nd4c.flatten(x), a.ravel())
+    check(nd4c.flatten(x.T), a.T.flatten())
+    check(nd4c.flatten(x, axis=1), a.reshape(2, 12))
+    assert nd4c.flatten([[1], [2]]).tolist() == [1, 2]
+    flat = nd4c.flatten(x)
+    flat[0] = 7
+    assert x[0, 0, 0] == 0

@@ -52,7 +52,7 @@ _MODULES = ("linalg", "fft", "random", "nn", "image", "numpy", "onnx", "ops", "e
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
          "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",
-         "from_blocks": "_memory", "block_format": "_memory"}
+         "flatten": "_functions.manipulation", "from_blocks": "_memory", "block_format": "_memory"}
 _OWN = ("Array", "Device", "current_device", "device", "DType", "Error", "set_print_options", "ARRAY_API_VERSIONS")
 _OF_STANDARD = tuple(_name for _name in globals() if not _name.startswith("_") and _name not in _OWN + _MODULES)
 

@@ -8,7 +8,7 @@ from nd4c import _abi
 # For each letter of _abi.OPS: the C parameters of an attribute, and the type that Python's value must have.
 ARGTYPES = {"n": (c_int64,), "b": (c_bool,), "f": (c_double,), "N": (c_void_p, c_int32), "F": (c_void_p, c_int32),
             "t": (c_int32,), "s": (c_char_p,)}
-_EXPECTED = {"n": "an integer", "b": "True or False", "f": "a number", "N": "integers", "F": "numbers", "t": "a dtype",
+_EXPECTED = {"n": "an integer", "b": "True or False", "f": "a number", "N": "a tuple of integers", "F": "numbers", "t": "a dtype",
              "s": "text"}
 _LISTS = [struct.Struct("%dq" % count).pack for count in range(_abi.MAX_RANK + 1)]
 

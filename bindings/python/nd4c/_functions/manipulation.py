@@ -291,6 +291,21 @@ def repeat(a, repeats, axis=None):
     return _op("repeat")(a, None, tuple(counts), axes, -1)
 
 
+def flatten(x, axis=None):
+    """A copy with one axis; with `axis`, two: the first joins the axes before it, the second joins the others.
+
+    Shapes: any; the result has one axis, or two. Dtypes: any.
+    Errors: IndexError if x does not have the axis.
+
+    >>> nd4c.flatten([[1, 2], [3, 4]])
+    array([1, 2, 3, 4])
+    >>> nd4c.flatten(nd4c.zeros((2, 3, 4)), axis=1).shape
+    (2, 12)
+    """
+    x = _as_array(x, "flatten")
+    return x.flatten() if axis is None else _op("flatten")(x, axis)
+
+
 def reshape(a, /, shape, order="C", *, copy=None):
     """An array in another shape of as many elements; one extent may be -1. A view where the strides allow it.
 
