@@ -27,9 +27,30 @@ _OPEN = {".npz": "nd4c_npz_open", ".safetensors": "nd4c_safetensors_open"}
 _ENDINGS = (".npy", ".npz", ".safetensors", ".pb")
 
 
+class LoadedArrays(dict):
+    """Arrays of a file by name: a dict that also has what programs ask of numpy.load's result. All arrays are in memory, so
+    closing it changes nothing."""
+
+    __slots__ = ()
+
+    @property
+    def files(self):
+        """The names of the arrays, a list."""
+        return list(self)
+
+    def close(self):
+        """Does nothing: the file was closed when load() returned."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
 def load(path: Union[str, os.PathLike[str], IO[bytes]], *, device: Union[Device, str, None] = None) -> Any:
     """The contents of a file: an array from .npy and .pb (ONNX TensorProto), a dict of arrays by name from .npz and
-    .safetensors.
+    .safetensors, which also has numpy.load's files, close() and `with`.
 
     path: a file's name, or an object that is open for reading bytes; of .npy such an object is read up to the array's end.
     Arrays of .safetensors share the mapped file's bytes, read-only, if those are aligned; with a device, they are copies on
@@ -46,13 +67,17 @@ def load(path: Union[str, os.PathLike[str], IO[bytes]], *, device: Union[Device,
     >>> nd4c.load(file)
     array([1, 2])
     """
+    ending = None
     if hasattr(path, "read"):
-        return made_on(device, _from_stream, path)
-    path, ending = _split(path, "load")
-    made = made_on(device, _loaded, path, ending)
-    if device is None or ending != ".safetensors":
+        made = made_on(device, _from_stream, path)
+    else:
+        path, ending = _split(path, "load")
+        made = made_on(device, _loaded, path, ending)
+    if type(made) is not dict:
         return made
-    return {name: copied(array) if is_read_only(array) else array for name, array in made.items()}
+    if device is not None and ending == ".safetensors":
+        made = {name: copied(array) if is_read_only(array) else array for name, array in made.items()}
+    return LoadedArrays(made)
 
 
 def _loaded(path, ending):

@@ -2,6 +2,7 @@
 import gzip
 import io
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -105,6 +106,17 @@ def test_file_objects_of_load_and_save(tmp_path):
         check(nd4c.load(file, device="cpu:0"), np.arange(4))
     with pytest.raises(ValueError, match="no .npy, .npz or .safetensors"):
         nd4c.load(io.BytesIO(b"hello world, this is text"))
+
+
+def test_loaded_arrays_are_a_dict_with_what_numpys_have(tmp_path):
+    for name in ("a.npz", "a.safetensors"):
+        nd4c.save(tmp_path / name, {"x": nd4c.arange(4), "y": nd4c.ones(2)})
+        for device in (None, "cpu:0"):
+            with nd4c.load(tmp_path / name, device=device) as arrays:
+                assert isinstance(arrays, dict) and sorted(arrays.files) == ["x", "y"]
+            arrays.close()
+            check(arrays["x"], np.arange(4))
+    assert repr(pickle.loads(pickle.dumps(arrays))) == repr(dict(arrays))
 
 
 def test_damaged_and_pickled_files():
