@@ -118,6 +118,10 @@ class Stubs:
         path = os.path.join(folder, "_functions", "ufunc.pyi")
         write(path, HEAD + tables.UFUNC_MODULE)
         written.add(path)
+        # Of private packages: without one, a checker reads all their modules instead of the stubs.
+        for place in {os.path.join(os.path.dirname(path), "__init__.pyi") for path in written} - written:
+            write(place, HEAD)
+            written.add(place)
         for place, _, files in os.walk(folder):
             for path in (os.path.join(place, file) for file in files if file.endswith(".pyi")):
                 if path not in written:
