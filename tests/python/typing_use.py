@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import threading
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 import nd4c
@@ -107,6 +108,9 @@ def numpy_chapter(x: Array) -> None:
         assert_type(np.array2string(x), str)
     assert_type(np.poly1d([1, 2]) * 2, np.poly1d)
     assert_type(np.polynomial.Polynomial([1, 2]).deriv().coef, Array)
+    assert_type(np.fft.rfft(x), Array)
+    assert_type(np.lib.stride_tricks.sliding_window_view(x.ravel(), 2), Array)
+    assert issubclass(np.exceptions.AxisError, IndexError)
 
 
 def linear_algebra(x: Array) -> None:
@@ -160,6 +164,11 @@ def model(path: str, images: ArrayLike) -> Dict[str, Any]:
     session = nd4c.onnx.InferenceSession(path, providers=["CPUExecutionProvider"])
     assert_type(session.get_inputs()[0].name, str)
     (first,) = session.run(None, {"image": images})
+    (value,) = session.run_with_ort_values(None, {"image": nd4c.onnx.OrtValue.ortvalue_from_numpy(images)})
+    assert_type(value, nd4c.onnx.OrtValue)
+    done = threading.Event()
+    session.run_async(None, {"image": images}, lambda results, event, error: event.set(), done)
+    done.wait(60)
     logits = nd4c.asarray(first)
     x, kernel = nd4c.ones((1, 1, 3)), nd4c.ones((1, 1, 2))
     _ = nd4c.nn.softmax(logits, axis=-1), nd4c.ops.conv(x, kernel, auto_pad="same_upper")
