@@ -201,7 +201,7 @@ static PyObject *one_element(nd4c_array *view) {
 
 /* The same from memory of the host, without a view on the way; NULL without an exception: it is elsewhere, strided, or
  * the key out of range. */
-static PyObject *near_element(const nd4c_array *x, const key_items *k) {
+static PyObject *near_element(const nd4c_array *x, const nd4c_index *items, int count) {
   const nd4c_dtype dtype = lib.array_dtype(x);
   const int64_t *shape = lib.array_shape(x);
   const void *data = NULL;
@@ -209,8 +209,8 @@ static PyObject *near_element(const nd4c_array *x, const key_items *k) {
     return NULL;
   }
   int64_t place = 0;
-  for (int i = 0; i < k->count; i++) {
-    int64_t index = k->items[i].start;
+  for (int i = 0; i < count; i++) {
+    int64_t index = items[i].start;
     index += index < 0 ? shape[i] : 0;
     if (index < 0 || index >= shape[i]) {
       return NULL;
@@ -237,7 +237,7 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
     return NULL;
   }
   const bool single = is_one_element(self, &k);
-  PyObject *near = single ? near_element(handle_of(self), &k) : NULL;
+  PyObject *near = single ? near_element(handle_of(self), k.items, k.count) : NULL;
   if (near != NULL || (single && PyErr_Occurred() != NULL)) {
     drop_items(&k);
     return near;
@@ -323,6 +323,12 @@ int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
 PyObject *native_array_element(PyObject *self, Py_ssize_t index) {
   nd4c_array *out = NULL;
   const nd4c_index item = {.kind = ND4C_INDEX_INTEGER, .start = index};
+  if (lib.array_rank(handle_of(self)) == 1) {
+    PyObject *near = near_element(handle_of(self), &item, 1);
+    if (near != NULL || PyErr_Occurred() != NULL) {
+      return near;
+    }
+  }
   nd4c_status status = lib.array_get(handle_of(self), &item, 1, &out);
   return status == ND4C_OK && lib.array_rank(out) == 0 ? one_element(out) : native_array_result(status, out);
 }

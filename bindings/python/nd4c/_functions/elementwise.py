@@ -207,9 +207,10 @@ def round(a, decimals=0, out=None):
 
 
 def _shifted(x, decimals):
+    """Floats rounded to decimals."""
     if decimals > 0:
-        return _op("true_divide")(_op("round")(_op("multiply")(x, 10.0 ** decimals)), 10.0 ** decimals)
-    return _op("multiply")(_op("round")(_op("true_divide")(x, 10.0 ** -decimals)), 10.0 ** -decimals)
+        return _op("divide")(_op("round")(_op("multiply")(x, 10.0 ** decimals)), 10.0 ** decimals)
+    return _op("multiply")(_op("round")(_op("divide")(x, 10.0 ** -decimals)), 10.0 ** -decimals)
 
 
 def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None, **named):

@@ -456,9 +456,10 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
                                  % (axis, edge.shape, x.shape))
         parts = edges[:1] * (prepend is not None) + [x] + edges[-1:] * (append is not None)
         x = _op("concat")([_cast(part, dtype) for part in parts], axis)
-    if x.dtype.kind != "b":
-        return _op("diff")(x, None, None, axis, n)
-    for _ in range(_builtins.min(n, x.shape[axis])):
-        before = (slice(None),) * axis
-        x = _op("not_equal")(x[before + (slice(1, None),)], x[before + (slice(None, -1),)])
+    if x.dtype.kind == "U":
+        return _op("diff")(x, None, None, axis, n)  # which says why texts have no differences
+    difference = _op("not_equal" if x.dtype.kind == "b" else "subtract")
+    before = (slice(None),) * axis
+    for _ in range(_builtins.min(n, x.shape[axis])):  # the op diff computes one element at a time, subtract whole rows
+        x = difference(x[before + (slice(1, None),)], x[before + (slice(None, -1),)])
     return x

@@ -8,6 +8,7 @@ from nd4c._functions.support import as_array, cast, castable, finish, masked, no
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
 _RUNNING = {"add": "cumulative_sum", "multiply": "cumulative_prod"}
+_RUNNING_EXTREMA = {"maximum": "cumulative_max", "minimum": "cumulative_min"}
 _GROUPED = {"add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
             "bitwise_xor", "fmax", "fmin", "gcd", "lcm", "hypot", "logaddexp", "logaddexp2"}
 _NOTHING = object()
@@ -165,6 +166,8 @@ def accumulated(function, array, axis, dtype, out):
     running = _RUNNING.get(function.__name__)
     if running and x.dtype.kind in "iufc":
         result = op(running)(x, axis, False, False, False, x.dtype.number)
+    elif function.__name__ in _RUNNING_EXTREMA and x.dtype.kind in "iuf":
+        result = op(_RUNNING_EXTREMA[function.__name__])(x, axis)[0]
     elif function.__name__ in _GROUPED:
         result = _doubled(function, x, axis)
     else:

@@ -93,7 +93,7 @@ def _inner(f, axis, step):
     """Second-order differences at all places but the ends."""
     before, here, after = [f[_at(f.ndim, axis, part)] for part in (slice(None, -2), slice(1, -1), slice(2, None))]
     if type(step) is not Array:
-        return (after - before) / (2.0 * step)
+        return _op("divide")(after - before, 2.0 * step)
     shape = _at_shape(f.ndim, axis)
     left, right = _op("reshape")(step[:-1], shape), _op("reshape")(step[1:], shape)
     return (before * (_op("negative")(right) / (left * (left + right))) + here * ((right - left) / (left * right))
