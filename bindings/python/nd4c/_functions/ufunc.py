@@ -299,12 +299,22 @@ def _shape_2_2(x1, x2, /, out=(None, None), *, where=True, casting="same_kind", 
 _SHAPES = {(1, 1): _shape_1, (2, 1): _shape_2, (1, 2): _shape_1_2, (2, 2): _shape_2_2}
 
 
+def _fits(x, out):
+    """Whether an op on x may write into out itself. Where its result has another dtype or shape, the C library refuses."""
+    return type(x) is type(out) is Array and x.dtype is out.dtype and x.shape == out.shape
+
+
 def _of_one(plan, call):
     def function(x, /, out=None, **named):
         if out is None and not named:
             try:
                 return call(x)
             except TypeError:
+                pass
+        elif not named and _fits(x, out):
+            try:
+                return call(x, out)
+            except (TypeError, ValueError):
                 pass
         return apply(plan, (x,), out, named)
     return function
@@ -316,6 +326,11 @@ def _of_two(plan, call):
             try:
                 return call(x1, x2)
             except (TypeError, OverflowError):
+                pass
+        elif not named and _fits(x1, out):
+            try:
+                return call(x1, x2, out)
+            except (TypeError, ValueError, OverflowError):
                 pass
         return apply(plan, (x1, x2), out, named)
     return function
