@@ -103,6 +103,13 @@ static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char
   }
 BINARY_OPS(DEFINE_BINARY)
 
+/* -- true_divide: divide, but for integers, whose quotients are floats ---------------------------------------------- */
+
+static bool usable_true_divide(const nd4c_call *call, char *reason, size_t reason_size) {
+  ND4C_CPU_DECLINE_IF(call->outputs[0].dtype != call->inputs[0].dtype, "the result has another dtype than x");
+  return usable_binary(call, ND4C_BINARY_divide, reason, reason_size);
+}
+
 /* -- kron: a product of a and b, each repeated along the other's axes --------------------------------------------- */
 
 static bool usable_kron(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -366,6 +373,7 @@ const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
         ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu),
     ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu),
     ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip),
+    ND4C_CPU_SIMD_KERNEL(true_divide, ND4C_CPU_FLOATS, usable_true_divide, run_divide),
     /* Before OpenBLAS, which would compute kron as many products of one number each. */
     ND4C_CPU_KERNEL("simd", kron, "kron", ND4C_CPU_PRIORITY_OPENBLAS + 1, ND4C_CPU_NUMBERS, usable_kron, run_kron),
     ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast),
