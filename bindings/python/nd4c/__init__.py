@@ -75,7 +75,7 @@ def _of_numpy_or_ops(name):
     """NumPy's function or type of the name, or else the op."""
     if not name.startswith("_"):
         numpy = _import_module("nd4c.numpy")
-        if name in getattr(numpy, "__all__", ()):
+        if name in getattr(numpy, "__all__", ()) or name in ("lib", "polynomial", "exceptions"):
             return getattr(numpy, name)
         from nd4c._abi import NUMBERS
         if name in NUMBERS:

@@ -33,6 +33,11 @@ class DType:
             value = _PYTHON[self.kind](value)  # as NumPy's scalar types read text
         return _creation.asarray(value, dtype=self, copy=True if hasattr(value, "dtype") else None)
 
+    @property
+    def __class__(self):
+        """numpy.dtype once NumPy is imported, for whose dtypes isinstance() and numpy.isdtype() ask: xarray does."""
+        return DType if _numpys(self) is None else sys.modules["numpy"].dtype
+
     def __instancecheck__(self, instance):
         return getattr(instance, "dtype", None) is self and not instance.ndim
 
@@ -71,8 +76,12 @@ class DType:
 
     @property
     def type(self):
-        """The dtype itself, which makes arrays when called, as NumPy's scalar types do."""
-        return self
+        """NumPy's scalar type of the same elements once NumPy is imported, for code that asks whether it is a numpy.floating.
+
+        Without NumPy, and where NumPy has none, the dtype itself, which makes arrays when called.
+        """
+        numpys = _numpys(self)
+        return self if numpys is None else numpys.type
 
     @property
     def str(self):
@@ -130,6 +139,12 @@ class DType:
 
     def __reduce__(self):
         return of, (self.name,)
+
+
+def _numpys(dtype):
+    """NumPy's dtype of the same elements, if NumPy is imported and has one; else None."""
+    numpy = sys.modules.get("numpy")
+    return numpy.dtype(dtype.numpy_type) if numpy is not None and dtype.name in _CHARS else None
 
 
 _KINDS = {"BOOL": "b", "INT": "i", "UINT": "u", "FLOAT": "f", "COMPLEX": "c", "STRING": "U"}

@@ -1,6 +1,8 @@
 """The names of NumPy's main namespace: nd4c.numpy has each, with NumPy's signature, or refuses it with a text; and what
 AttributeErrors of nd4c say about other libraries' words."""
 import inspect
+import subprocess
+import sys
 import types
 
 import numpy
@@ -376,3 +378,34 @@ def test_error_settings_check_their_arguments():
     context = np.errstate(all="ignore")
     with context, pytest.raises(TypeError, match="twice"):
         context.__enter__()
+
+
+def test_importing_makes_no_array():
+    code = "import nd4c.numpy as np; print(np.dtype, __import__('nd4c').Device('cpu:0').memory['live_count'], np.True_, np.False_ is np.False_)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.endswith(" 0 True True\n"), done
+
+
+# -- dtypes among NumPy's --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split())
+def test_dtypes_count_as_numpys(name):
+    """xarray and other code for NumPy asks for a dtype's class and for its scalar type."""
+    ours, theirs = getattr(nd4c, name), numpy.dtype(name)
+    assert isinstance(ours, numpy.dtype) and isinstance(ours, nd4c.DType) and type(ours) is nd4c.DType
+    assert ours.type is theirs.type and issubclass(ours.type, np.generic)
+    for kind in ("integer", "signedinteger", "floating", "complexfloating", "inexact", "number"):
+        wanted = numpy.issubdtype(theirs, getattr(numpy, kind))
+        assert numpy.issubdtype(ours, getattr(numpy, kind)) == issubclass(ours.type, getattr(np, kind)) == wanted
+    for kind in ("bool", "integral", "real floating", "complex floating", "numeric"):
+        assert numpy.isdtype(ours, kind) == numpy.isdtype(theirs, kind)
+    made = nd4c.ones(2, dtype=ours) * ours.type(1)
+    assert type(made) is nd4c.Array and made.dtype is ours
+    assert numpy.zeros(1, dtype=ours).dtype == theirs and numpy.promote_types(ours, "int8") == numpy.promote_types(theirs, "int8")
+
+
+def test_dtypes_that_numpy_lacks_are_their_own():
+    assert nd4c.bfloat16.type is nd4c.bfloat16 and not isinstance(nd4c.bfloat16, numpy.dtype)
+    code = "import nd4c; print(nd4c.int8.type is nd4c.int8, nd4c.int8.__class__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True <class 'nd4c._dtypes.DType'>\n", done

@@ -5,6 +5,7 @@ an AttributeError that says what to use instead (_refused.py)."""
 from importlib import import_module as _import_module
 
 import nd4c as _nd4c
+from nd4c.numpy._types import ON_FIRST_USE as _ON_FIRST_USE
 
 # Each chapter is a module of this folder, whose __all__ lists its functions.
 _CHAPTERS = (
@@ -35,13 +36,16 @@ for _chapter in _CHAPTERS:
     globals().update({_name: getattr(_module, _name) for _name in _module.__all__})
 
 __version__ = _nd4c.__version__
-__all__ = sorted(_name for _name in globals() if not _name.startswith("_")) + ["__array_namespace_info__", "__version__"]
+__all__ = sorted([_name for _name in globals() if not _name.startswith("_")] + list(_ON_FIRST_USE)) + [
+    "__array_namespace_info__", "__version__"]
 
 
 def __getattr__(name):
-    """Modules, which are imported on first use, and the texts about names that nd4c lacks."""
+    """Modules and arrays, which are imported and made on first use, and the texts about names that nd4c lacks."""
     if name in _MODULES:
         return _import_module("nd4c.numpy." + name)
+    if name in _ON_FIRST_USE:
+        return globals().setdefault(name, _nd4c.asarray(_ON_FIRST_USE[name]))
     if name == "__array_namespace_info__":
         return getattr(_nd4c, name)
     from nd4c.numpy._refused import FUNCTIONS, MODULES

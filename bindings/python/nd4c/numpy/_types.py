@@ -6,13 +6,12 @@ import sys as _sys
 
 from nd4c import _dtypes
 from nd4c._core import Array
-from nd4c._creation import asarray as _asarray
 from nd4c._functions.dtypes import _dtype_of
 from nd4c._arrays.flat import Flat as flatiter
 from nd4c._functions.support import as_array as _as_array
 
 __all__ = [
-    "False_", "ScalarType", "True_", "bool_", "byte", "bytes_", "cdouble", "character", "clongdouble", "common_type",
+    "ScalarType", "bool_", "byte", "bytes_", "cdouble", "character", "clongdouble", "common_type",
     "complexfloating", "csingle", "datetime64", "double", "dtype", "euler_gamma", "flatiter", "flexible", "floating",
     "generic", "half", "inexact", "int_", "intc", "integer", "intp", "iscomplexobj", "isfortran", "isrealobj",
     "isscalar", "issubdtype", "little_endian", "long", "longdouble", "longlong", "min_scalar_type", "mintypecode",
@@ -28,6 +27,15 @@ little_endian = _sys.byteorder == "little"
 
 # -- the hierarchy ---------------------------------------------------------------------------------------------------
 
+def _of_numpys(scalar_type):
+    """The dtype or the abstract type here that a scalar type of NumPy stands for, as x.dtype.type gives it; None for others."""
+    numpy = _sys.modules.get("numpy")
+    if numpy is None or not isinstance(scalar_type, type) or not issubclass(scalar_type, numpy.generic):
+        return None
+    own = globals().get(scalar_type.__name__)
+    return own if isinstance(own, _Kinds) else _dtypes.of(scalar_type)
+
+
 class _Kinds(type):
     """The class of the scalar types above and beside the dtypes. `kinds` are the letters of the dtypes that belong to one."""
 
@@ -37,6 +45,9 @@ class _Kinds(type):
     def __subclasscheck__(cls, subclass):
         if type(subclass) is _dtypes.DType:
             return subclass.kind in cls.kinds
+        own = _of_numpys(subclass)
+        if own is not None:
+            return issubclass(own, cls)
         return type.__subclasscheck__(cls, subclass)
 
     def __call__(cls, *values, **named):
@@ -163,7 +174,8 @@ _ALIASES = ("bool_ byte cdouble csingle double half int_ intc intp long longlong
             "ulong ulonglong ushort").split()
 globals().update({_name: _dtypes.of(_name) for _name in _ALIASES})
 
-True_, False_ = _asarray(True), _asarray(False)
+# Arrays without axes, which nd4c.numpy makes on first use: importing it makes no array.
+ON_FIRST_USE = {"True_": True, "False_": False}
 
 # NumPy's letters of the dtypes that nd4c has.
 typecodes = {"Character": "", "Integer": "bhilqnp", "UnsignedInteger": "BHILQNP", "Float": "efd", "Complex": "FD",
@@ -209,11 +221,8 @@ def _type_of(value):
         return value
     if isinstance(value, (str, type)) and value in _LACKING:
         return _LACKING[value]
-    if isinstance(value, type):
-        own = globals().get(value.__name__)  # NumPy's abstract types and those that nd4c lacks
-        if value.__module__ == "numpy" and isinstance(own, _Kinds):
-            return own
-    return _dtype_of(value)
+    own = _of_numpys(value)
+    return _dtype_of(value) if own is None else own
 
 
 def issubdtype(arg1, arg2):
