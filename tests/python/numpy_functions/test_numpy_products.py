@@ -327,3 +327,12 @@ def test_fft_helpers():
         xp.fft.fftfreq(2.5)
     with pytest.raises(TypeError, match="rfft: expected real numbers"):
         xp.fft.rfft([1j])
+
+
+@pytest.mark.parametrize("others", (("float64",), ("bool",), ("int8", "float32")))
+def test_masks_among_operands(others):
+    mask, arrays = np.tri(3) > 0, [(np.arange(9).reshape(3, 3) % 4).astype(one) for one in others]
+    letters = ",".join(["ij", "jk", "kl"][:len(others) + 1]) + "->i" + "kl"[len(others) - 1]
+    both("einsum", letters, mask, *arrays)
+    for name in ("inner", "outer", "kron", "vdot", "matmul", "tensordot"):
+        both(name, mask, arrays[0])

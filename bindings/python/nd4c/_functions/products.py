@@ -142,12 +142,18 @@ def _core_axes(name, axes, axis, core):
 
 
 def on_masks(call, *arrays):
-    """call(*arrays); if all are masks, which the C library's sums refuse, by counting in int64: the result is a mask again."""
+    """call(*arrays) also for masks, which the C library's sums refuse.
+
+    If all are masks, by counting in int64: the result is a mask again. Beside numbers they become 0 and 1."""
     for x in arrays:
-        if x.dtype.kind != "b":
-            return call(*arrays)
-    counts = call(*[_op("cast")(x, _dtypes.DEFAULTS[int].number) for x in arrays])
-    return _op("cast")(counts, _dtypes.DEFAULTS[bool].number)
+        if x.dtype.kind == "b":
+            break
+    else:
+        return call(*arrays)
+    numbers = [x.dtype for x in arrays if x.dtype.kind != "b"]
+    wanted = numbers[0] if numbers else _dtypes.DEFAULTS[int]
+    made = call(*[_cast(x, wanted) if x.dtype.kind == "b" else x for x in arrays])
+    return made if numbers else _cast(made, _dtypes.DEFAULTS[bool])
 
 
 def matrix_transpose(x, /):
