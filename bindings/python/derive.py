@@ -338,13 +338,19 @@ def ops_text(schema, tables, docs):
     out = [HEAD, "from math import inf as _inf\n\nfrom nd4c._core import calls as _calls\n"
            "from nd4c._creation import made_on as _made_on\n"
            "from nd4c._dtypes import dtype_or_none as _dtype\n"
-           "from nd4c._arguments import axes as _axes, enum_name as _name, enum_names as _names, TABLES as _TABLES\n"]
+           "from nd4c._arguments import axes as _axes, enum_name as _name, enum_names as _names, TABLES as _TABLES\n"
+           "from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected\n"]
     for number, row in sorted(schema.items()):
         names, values = parameters(row, tables)
         doc = re.sub(r"(?m)\n(?=.)", "\n    ", docs[row["name"]])
         call = "_calls[%d](%s)" if row["inputs"] else "_made_on(device, _calls[%d], %s)"
-        out.append('\ndef %s(%s):\n    r"""%s\n    """\n    return %s\n' % (
-            python_name(row["name"]), names, doc.replace('"""', "'''"), call % (number, values)))
+        name = python_name(row["name"])
+        head, check = "\ndef %s(%s):\n" % (name, names), ""
+        if "axis=" in names or "axes=" in names:  # PyTorch's word is dim
+            head = "\n@_explained\ndef %s(%s, **wrong):\n" % (name, names)
+            check = "    if wrong:\n        raise _unexpected(%s, wrong)\n" % name
+        out.append('%s    r"""%s\n    """\n%s    return %s\n' % (
+            head, doc.replace('"""', "'''"), check, call % (number, values)))
     categories = {}
     for number, row in sorted(schema.items()):
         categories.setdefault(row["category"], []).append(row["name"])

@@ -184,6 +184,12 @@ def test_what_the_texts_name_exists():
 @pytest.mark.parametrize("call, text", [
     (lambda x: nd4c.sum(x, dim=0), "sum: no argument dim; axis is the name here"),
     (lambda x: nd4c.mean(x, axis=0, keepdim=True), "mean: no argument keepdim; keepdims is the name here"),
+    (lambda x: nd4c.softmax(x, dim=1), "softmax: no argument dim; axis is the name here"),
+    (lambda x: nd4c.nn.log_softmax(x, dim=1), "log_softmax: no argument dim; axis is the name here"),
+    (lambda x: np.median(x, dim=0), "median: no argument dim; axis is the name here"),
+    (lambda x: np.cumsum(x, dim=0), "cumsum: no argument dim; axis is the name here"),
+    (lambda x: np.quantile(x, 0.5, dim=0), "quantile: no argument dim; axis is the name here"),
+    (lambda x: np.nanmean(x, 0, keepdim=True), "nanmean: no argument keepdim; keepdims is the name here"),
     (lambda x: nd4c.max(x, dim=0), "max: no argument dim; axis is the name here"),
     (lambda x: nd4c.argmax(x, dim=0), "argmax: no argument dim; axis is the name here"),
     (lambda x: nd4c.concat([x, x], dim=0), "concat: no argument dim; axis is the name here"),

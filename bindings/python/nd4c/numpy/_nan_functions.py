@@ -8,6 +8,7 @@ from nd4c._functions.reductions import (
     axes_of, cumulative_prod, cumulative_sum, mask_of, max as _max, mean as _mean, min as _min, prod, std, sum as _sum,
     var)
 from nd4c._functions.sorting import argmax, argmin
+from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op,
     output as _output)
@@ -39,7 +40,8 @@ def _plain(name, a, axis, keepdims, where, *others):
 
 # -- sums ------------------------------------------------------------------------------------------------------------
 
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+@_explained
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **wrong):
     """Sum over axes (None: all) in which NaN counts as 0.
 
     As nd4c.sum for shapes, dtypes, arguments and errors.
@@ -51,6 +53,8 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
     >>> np.nansum([1, np.nan, 2])
     array(3.)
     """
+    if wrong:
+        raise _unexpected(nansum, wrong)
     result = _plain("nansum", a, axis, keepdims, where, dtype, out, initial)
     if result is not None:
         return result
@@ -128,7 +132,8 @@ def _extreme(name, reduce, beyond, a, axis, out, keepdims, initial, where):
     return _finish(result, out, "unsafe", name)
 
 
-def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+@_explained
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True, **wrong):
     """Largest element over axes (None: all) that is not NaN; NaN if there is no other.
 
     As nd4c.max for shapes, dtypes, arguments and errors.
@@ -140,10 +145,13 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     >>> np.nanmax([[1, np.nan], [3, 2]], axis=0)
     array([3., 2.])
     """
+    if wrong:
+        raise _unexpected(nanmax, wrong)
     return _extreme("nanmax", _max, float("-inf"), a, axis, out, keepdims, initial, where)
 
 
-def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+@_explained
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True, **wrong):
     """Smallest element over axes (None: all) that is not NaN; NaN if there is no other.
 
     As nd4c.min for shapes, dtypes, arguments and errors.
@@ -155,6 +163,8 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     >>> np.nanmin([[1, np.nan], [3, 2]], axis=0)
     array([1., 2.])
     """
+    if wrong:
+        raise _unexpected(nanmin, wrong)
     return _extreme("nanmin", _min, float("inf"), a, axis, out, keepdims, initial, where)
 
 
@@ -220,7 +230,8 @@ def _check_dtypes(name, x, dtype, out):
         raise TypeError("%s: out must be inexact for an array of %s, not %s" % (name, x.dtype.name, into.dtype.name))
 
 
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+@_explained
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True, **wrong):
     """Arithmetic mean over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
     As nd4c.mean for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
@@ -232,6 +243,8 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     >>> np.nanmean([[1, np.nan], [3, 2]], axis=1)
     array([1. , 2.5])
     """
+    if wrong:
+        raise _unexpected(nanmean, wrong)
     result = _plain("nanmean", a, axis, keepdims, where, dtype, out)
     if result is not None:
         return result
@@ -262,7 +275,9 @@ def _spread(name, reduce, a, axis, dtype, out, ddof, keepdims, where, mean, corr
     return _finish(_op("where")(few, asarray(float("nan"), dtype=result.dtype), result), out, "unsafe", name)
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+@_explained
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None,
+           **wrong):
     """Variance over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
     As nd4c.var for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
@@ -274,10 +289,14 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     >>> np.nanvar([1, np.nan, 3])
     array(1.)
     """
+    if wrong:
+        raise _unexpected(nanvar, wrong)
     return _spread("nanvar", var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+@_explained
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None,
+           **wrong):
     """Standard deviation over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
     As nd4c.var for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
@@ -289,12 +308,15 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     >>> np.nanstd([1, np.nan, 3])
     array(1.)
     """
+    if wrong:
+        raise _unexpected(nanstd, wrong)
     return _spread("nanstd", std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 # -- middles ---------------------------------------------------------------------------------------------------------
 
-def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+@_explained
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False, **wrong):
     """Median over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
     As np.median for shapes, dtypes, arguments and errors.
@@ -306,10 +328,14 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     >>> np.nanmedian([[10, np.nan, 4], [3, 2, 1]], axis=1)
     array([7., 2.])
     """
+    if wrong:
+        raise _unexpected(nanmedian, wrong)
     return median_of("nanmedian", a, axis, out, keepdims)
 
 
-def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+@_explained
+def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
+                **wrong):
     """Quantiles over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
     As np.quantile for shapes, dtypes, arguments and errors.
@@ -321,6 +347,8 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
     >>> np.nanquantile([10, np.nan, 4, 7], 0.5)
     array(7.)
     """
+    if wrong:
+        raise _unexpected(nanquantile, wrong)
     return quantiles("nanquantile", a, q, 1, axis, out, method, keepdims, weights, True)
 
 

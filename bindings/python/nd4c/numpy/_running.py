@@ -4,6 +4,7 @@ from nd4c import _dtypes
 from nd4c._abi import TABLES as _TABLES
 from nd4c._core import Array
 from nd4c._creation import asarray
+from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.dtypes import result_type
 from nd4c._functions.reductions import cumulative_prod, cumulative_sum, diff, sum as _sum
 from nd4c._functions.sorting import flattened, searchsorted
@@ -28,7 +29,8 @@ def running(cumulative, name, a, axis, dtype, out):
     return cumulative(x, axis=axis, dtype=dtype, out=out)
 
 
-def cumsum(a, axis=None, dtype=None, out=None):
+@_explained
+def cumsum(a, axis=None, dtype=None, out=None, **wrong):
     """Sums of the elements up to each one along an axis; None: of a flattened.
 
     Shapes: that of a, or one axis. Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element
@@ -41,10 +43,13 @@ def cumsum(a, axis=None, dtype=None, out=None):
     array([[1, 2],
            [4, 6]])
     """
+    if wrong:
+        raise _unexpected(cumsum, wrong)
     return running(cumulative_sum, "cumsum", a, axis, dtype, out)
 
 
-def cumprod(a, axis=None, dtype=None, out=None):
+@_explained
+def cumprod(a, axis=None, dtype=None, out=None, **wrong):
     """Products of the elements up to each one along an axis; None: of a flattened.
 
     Shapes: that of a, or one axis. Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each
@@ -54,6 +59,8 @@ def cumprod(a, axis=None, dtype=None, out=None):
     >>> np.cumprod([1, 2, 3])
     array([1, 2, 6])
     """
+    if wrong:
+        raise _unexpected(cumprod, wrong)
     return running(cumulative_prod, "cumprod", a, axis, dtype, out)
 
 

@@ -8,6 +8,7 @@ from nd4c._creation import asarray
 from nd4c._functions.dtypes import result_type
 from nd4c._functions.reductions import axes_of, max as amax, min as amin
 from nd4c._functions.sorting import searchsorted
+from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
 from nd4c.numpy import _histograms, _running
 from nd4c.numpy._quantiles import beside_axes, median_of, quantiles
@@ -23,7 +24,8 @@ _int64, _float64 = _dtypes.DEFAULTS[int], _dtypes.DEFAULTS[float]
 
 # -- middles ---------------------------------------------------------------------------------------------------------
 
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+@_explained
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False, **wrong):
     """Weighted average over axes (None: all); returned: also the sum of the weights.
 
     Shapes: weights have a's shape, or the extents of the axes; the result is a without the axes, or with length 1 if
@@ -35,6 +37,8 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     >>> np.average([1, 2, 3], weights=[3, 1, 0])
     array(1.25)
     """
+    if wrong:
+        raise _unexpected(average, wrong)
     x = _as_array(a, "average")
     axes = axes_of(axis, x.ndim, "average")
     if weights is None:
@@ -52,7 +56,8 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return (result, total) if returned else result
 
 
-def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+@_explained
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False, **wrong):
     """Median over axes (None: all): the middle of the sorted elements, of an even number the mean of two.
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims.
@@ -62,10 +67,14 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     >>> np.median([[10, 7, 4], [3, 2, 1]], axis=1)
     array([7., 2.])
     """
+    if wrong:
+        raise _unexpected(median, wrong)
     return median_of("median", a, axis, out, keepdims)
 
 
-def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+@_explained
+def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
+             **wrong):
     """Quantiles over axes (None: all): what the share q of the elements does not exceed.
 
     Shapes: q's shape, then a without the axes (with length 1 if keepdims). weights (only with method "inverted_cdf")
@@ -81,10 +90,14 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     >>> np.quantile([1, 2, 3, 4], [0, 0.4], method="nearest")
     array([1, 2])
     """
+    if wrong:
+        raise _unexpected(quantile, wrong)
     return quantiles("quantile", a, q, 1, axis, out, method, keepdims, weights, False)
 
 
-def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+@_explained
+def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
+               **wrong):
     """Percentiles over axes (None: all): quantiles whose q counts to 100.
 
     As np.quantile for shapes, dtypes, arguments and errors.
@@ -96,10 +109,13 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
     >>> np.percentile([[10, 7, 4], [3, 2, 1]], 50, axis=0)
     array([6.5, 4.5, 2.5])
     """
+    if wrong:
+        raise _unexpected(percentile, wrong)
     return quantiles("percentile", a, q, 100, axis, out, method, keepdims, weights, False)
 
 
-def ptp(a, axis=None, out=None, keepdims=False):
+@_explained
+def ptp(a, axis=None, out=None, keepdims=False, **wrong):
     """Range over axes (None: all): the largest element minus the smallest ("peak to peak").
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims.
@@ -109,6 +125,8 @@ def ptp(a, axis=None, out=None, keepdims=False):
     >>> np.ptp([[4, 9, 2], [6, 9, 7]], axis=1)
     array([7, 3])
     """
+    if wrong:
+        raise _unexpected(ptp, wrong)
     x = _as_array(a, "ptp")
     if x.dtype.kind == "b":
         raise TypeError("ptp: bools have no difference; cast them to a number's dtype")
