@@ -149,7 +149,7 @@ def test_a_word_without_a_replacement():
 
 @pytest.mark.parametrize("name, text", [
     ("numpy", r"did you mean numpy\.asarray\(x\)\?"), ("cuda", "did you mean"), ("unsqueeze", r"nd4c\.expand_dims"),
-    ("float", "astype"), ("clamp", r"x\.clip\(low, high\)"), ("unique", r"nd4c\.unique_values\(x\)"), ("detach", "leave it out: arrays record no gradients"),
+    ("float", "astype"), ("clamp", r"x\.clip\(min, max\)"), ("unique", r"nd4c\.unique_values\(x\)"), ("detach", "leave it out: arrays record no gradients"),
 ])
 def test_a_foreign_method_names_ours(name, text):
     x = nd4c.ones(2)

@@ -23,7 +23,7 @@ _INSTEAD = {
     "new_ones": "nd4c.ones(shape, dtype=x.dtype)", "at": "x[index] = value, which writes into x",
     "to_numpy": "numpy.asarray(x)", "as_numpy": "numpy.asarray(x)", "get": "numpy.asarray(x)", "get_shape": "x.shape",
     "tostring": "x.tobytes()", "ptp": "nd4c.ptp(x)", "itemset": "x[index] = value", "median": "nd4c.median(x)",
-    "clamp": "x.clip(low, high)", "clamp_": "x[...] = x.clip(low, high)", "eq": "x == y", "ne": "x != y", "lt": "x < y",
+    "clamp": "x.clip(min, max)", "clamp_": "x[...] = x.clip(min, max)", "eq": "x == y", "ne": "x != y", "lt": "x < y",
     "le": "x <= y", "gt": "x > y", "ge": "x >= y", "unique": "nd4c.unique_values(x)", "type_as": "x.astype(y.dtype)",
     "is_cuda": "x.device", "storage": "x.data",
 }

@@ -35,17 +35,6 @@ def empty(shape, dtype=None, order="C", *, device=None, like=None):
                        None if device is None else _devices.handle_or_none(device))
 
 
-def _dtype_of(where, shape, dtype):
-    """The DType that a caller names. An integer in its place is the second extent of a shape without parentheses."""
-    if type(dtype) is _builtins.int:
-        raise _shape_apart(where, shape, dtype)
-    return _dtypes.of(dtype)
-
-
-def _shape_apart(where, *extents):
-    return TypeError("%s: the shape is one argument, a tuple: shape=%s" % (where, extents))
-
-
 def zeros(shape, dtype=None, order="C", *, device=None, like=None):
     """An array of zeros.
 
@@ -99,6 +88,18 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     if type(fill_value) is float and wanted.kind == "f":
         return _core.full(_shape_of(shape), fill_value, wanted, _devices.handle_or_none(device))
     return _made_on(device, lambda: _op("full")(asarray(fill_value, dtype=wanted), _shape_of(shape)))
+
+
+def _dtype_of(where, shape, dtype):
+    """The DType that a caller names. An integer in its place is the second extent of a shape without parentheses."""
+    if type(dtype) is _builtins.int:
+        raise _shape_apart(where, shape, dtype)
+    return _dtypes.of(dtype)
+
+
+def _shape_apart(where, *extents):
+    """The TypeError about a shape whose extents came as arguments of their own."""
+    return TypeError("%s: the shape is one argument, a tuple: shape=%s" % (where, extents))
 
 
 def _laid_out(make, where, order, like, shape, dtype, device):
