@@ -103,11 +103,69 @@ static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char
   }
 BINARY_OPS(DEFINE_BINARY)
 
-/* -- true_divide: divide, but for integers, whose quotients are floats ---------------------------------------------- */
+/* -- true_divide: divide, after a cast where the quotients are float64 and the operands are not ------------------ */
+
+typedef struct quotient_job {
+  nd4c_cast_loop casts[2]; /* of a and b; NULL: it has the result's dtype */
+  int32_t bytes[2];        /* an element of a and of b */
+  nd4c_binary_loop divide;
+} quotient_job;
+
+/* Operands are cast in blocks that stay in the first cache. */
+static void compute_quotients(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  enum { BLOCK = 512 };
+  const quotient_job *job = user;
+  _Alignas(64) double blocks[2][BLOCK];
+  (void)repeated;
+  for (int64_t start = 0; start < n; start += BLOCK) {
+    int64_t count = n - start < BLOCK ? n - start : BLOCK;
+    const void *operands[2];
+    for (int32_t i = 0; i < 2; i++) {
+      operands[i] = pointers[i + 1] + start * job->bytes[i];
+      if (job->casts[i] != NULL) {
+        job->casts[i](count, operands[i], blocks[i]);
+        operands[i] = blocks[i];
+      }
+    }
+    job->divide(count, operands[0], operands[1], (double *)pointers[0] + start);
+  }
+}
+
+static bool is_one_dtype(const nd4c_call *call) {
+  const nd4c_dtype y = call->outputs[0].dtype;
+  return call->inputs[0].dtype == y && call->inputs[1].dtype == y;
+}
 
 static bool usable_true_divide(const nd4c_call *call, char *reason, size_t reason_size) {
-  ND4C_CPU_DECLINE_IF(call->outputs[0].dtype != call->inputs[0].dtype, "the result has another dtype than x");
-  return usable_binary(call, ND4C_BINARY_divide, reason, reason_size);
+  if (is_one_dtype(call)) {
+    return usable_binary(call, ND4C_BINARY_divide, reason, reason_size);
+  }
+  const nd4c_dtype y = call->outputs[0].dtype;
+  ND4C_CPU_DECLINE_IF(y != ND4C_FLOAT64, "operands of different dtypes");
+  for (int32_t i = 0; i < 2; i++) {
+    const nd4c_dtype x = call->inputs[i].dtype;
+    ND4C_CPU_DECLINE_IF(x != y && nd4c_simd.cast->loops[x][y] == NULL, "no loop that casts an operand to float64");
+  }
+  return true;
+}
+
+static nd4c_status run_true_divide(const nd4c_call *call) {
+  if (is_one_dtype(call)) {
+    return run_divide(call);
+  }
+  const nd4c_tensor *y = &call->outputs[0];
+  quotient_job job = {.divide = nd4c_simd.binary->loops[ND4C_BINARY_divide][y->dtype].both};
+  nd4c_nest nest;
+  nd4c_nest_start(&nest, y);
+  for (int32_t i = 0; i < 2; i++) {
+    const nd4c_tensor *x = &call->inputs[i];
+    job.casts[i] = x->dtype == y->dtype ? NULL : nd4c_simd.cast->loops[x->dtype][y->dtype];
+    job.bytes[i] = nd4c_cpu_dtype_bytes(x->dtype);
+    nd4c_nest_add(&nest, x, y);
+  }
+  nd4c_nest_finish(&nest);
+  nd4c_nest_run(&nest, call->width, 6, false, compute_quotients, NULL, &job);
+  return ND4C_OK;
 }
 
 /* -- kron: a product of a and b, each repeated along the other's axes --------------------------------------------- */
@@ -373,7 +431,7 @@ const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
         ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu),
     ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu),
     ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip),
-    ND4C_CPU_SIMD_KERNEL(true_divide, ND4C_CPU_FLOATS, usable_true_divide, run_divide),
+    ND4C_CPU_SIMD_KERNEL(true_divide, ND4C_CPU_REALS, usable_true_divide, run_true_divide),
     /* Before OpenBLAS, which would compute kron as many products of one number each. */
     ND4C_CPU_KERNEL("simd", kron, "kron", ND4C_CPU_PRIORITY_OPENBLAS + 1, ND4C_CPU_NUMBERS, usable_kron, run_kron),
     ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast),
