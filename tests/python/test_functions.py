@@ -259,6 +259,59 @@ def test_searchsorted_and_isin():
     check(nd4c.isin(nd4c.asarray([1, 2]), nd4c.asarray([2.0], dtype="float32")), np.isin([1, 2], [2.0]))
 
 
+@pytest.mark.parametrize("dtype", NUMERIC)
+def test_isin_of_long_arrays(dtype):
+    """Few values are compared, many are searched for, and NaN is in neither."""
+    x = (np.arange(1200) % 100).astype(dtype).reshape(30, 40)
+    if x.dtype.kind == "f":
+        x[::7] = np.nan
+    for count in (1, 3, 8, 9, 200):
+        wanted = x.ravel()[np.arange(count) * 11 % x.size]
+        for invert in (False, True):
+            check(nd4c.isin(nd4c.asarray(x), nd4c.asarray(wanted), invert=invert), np.isin(x, wanted, invert=invert))
+    if x.dtype.kind in "iu":
+        ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max] * 300, dtype)
+        check(nd4c.isin(nd4c.asarray(ends), nd4c.asarray(ends[1:].repeat(2)[:9])), np.isin(ends, ends[1:].repeat(2)[:9]))
+
+
+def test_running_extremes():
+    for x in (np.array([3, 1, 4, 1, 5], "int8"), np.array([[1.0, np.nan, 2.0], [9.0, 0.5, -9.0]])):
+        for axis in range(x.ndim):
+            for name in ("maximum", "minimum"):
+                check(getattr(nd4c, name).accumulate(nd4c.asarray(x), axis=axis), getattr(np, name).accumulate(x, axis=axis))
+
+
+def test_out_that_is_an_operand():
+    """The op writes into out itself; overlapping operands and results of another dtype give what NumPy gives."""
+    x = np.arange(5000.0)
+    mine = nd4c.asarray(x.copy())
+    assert nd4c.add(mine, 1, out=mine) is mine
+    np.add(x, 1, out=x)
+    nd4c.add(mine[1:], mine[:-1], out=mine[1:])
+    np.add(x[1:], x[:-1], out=x[1:])
+    nd4c.negative(mine[::-1], out=mine)
+    np.negative(x[::-1], out=x)
+    check(mine, x)
+    whole = nd4c.arange(4)
+    with pytest.raises(TypeError, match="divide"):
+        nd4c.divide(whole, 2, out=whole)
+    with pytest.raises(ValueError, match="add"):
+        nd4c.add(whole, nd4c.ones((2, 4), dtype=int), out=whole)
+    check(whole, np.arange(4))
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_quotients_of_long_arrays(dtype):
+    x = (np.arange(1500) % 120).astype(dtype).reshape(30, 50)
+    mine = nd4c.asarray(x)
+    with np.errstate(all="ignore"):
+        for key in (slice(None), (slice(None, None, 2), slice(1, None, 3))):
+            quotient = nd4c.divide(mine[key], nd4c.asarray(x[::-1])[key])
+            if x.dtype.itemsize > 1:  # of 8 bits NumPy's are float16
+                check(quotient, np.divide(x[key], x[::-1][key]))
+            check(nd4c.ops.true_divide(mine, nd4c.asarray(3.0)), x / np.asarray([3.0]))
+
+
 def test_unique():
     rng = np.random.default_rng(8)
     for dtype in INTEGERS + FLOATS:
