@@ -82,11 +82,11 @@ def test_making():
 
 
 def test_they_look_like_the_functions_behind_them():
-    for name in _fast._FUNCTIONS:
+    for name in _fast.FUNCTIONS:
         function = getattr(nd4c, name)
         assert "Shapes:" in function.__doc__ and inspect.signature(function).parameters
         assert pickle.loads(pickle.dumps(function)) is function
-    for name in _fast._METHODS:
+    for name in _fast.METHODS:
         assert list(inspect.signature(getattr(nd4c.Array, name)).parameters)[0] == "self" and getattr(nd4c.Array, name).__doc__
 
 

@@ -108,3 +108,38 @@ def test_closing():
 def test_what_belongs_to_a_process_is_neither_copied_nor_pickled(make, again):
     with pytest.raises(TypeError, match="neither copied nor pickled"):
         again(make())
+
+
+def test_a_model_is_closed_when_its_last_run_is_over():
+    import threading
+    for make in (lambda: nd4c.onnx.load(DIGITS), lambda: nd4c.onnx.InferenceSession(DIGITS)):
+        for _ in range(5):
+            model, x, outcomes, begun = make(), {"image": np.zeros((64, 1, 8, 8), np.float32)}, [], threading.Event()
+            run = model.run if isinstance(model, nd4c.onnx.Model) else lambda feed, model=model: model.run(None, feed)
+
+            def work():
+                try:
+                    for _ in range(50):
+                        run(x)
+                        begun.set()
+                except ValueError as error:
+                    outcomes.append(str(error))
+            threads = [threading.Thread(target=work) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            begun.wait(60)
+            model.close()
+            for thread in threads:
+                thread.join(60)
+            assert not any(thread.is_alive() for thread in threads)
+            assert all("closed" in text for text in outcomes)
+            with pytest.raises(ValueError, match="closed"):
+                run(x)
+
+
+def test_the_configuration_can_be_cleared():
+    nd4c.config["nd4c.device.transfer"] = "eager"
+    nd4c.config.clear()
+    assert nd4c.config["nd4c.device.transfer"] == "on_demand"
+    with pytest.raises(TypeError, match="cannot be removed"):
+        nd4c.config.popitem()

@@ -52,7 +52,7 @@ def test_made_where_it_is_asked_for(tmp_path):
         for function, arguments, named in makers:
             for device in (there, "stub:1", "cpu:0"):
                 made = function(*arguments, device=device, **named)
-                for array in made.values() if type(made) is dict else made if type(made) is tuple else (made,):
+                for array in made.values() if isinstance(made, dict) else made if type(made) is tuple else (made,):
                     assert array.device == device, (function, device)
             with pytest.raises(TypeError, match="int"):
                 function(*arguments, device=3, **named)

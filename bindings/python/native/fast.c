@@ -1,6 +1,7 @@
 /* The plain forms of functions and methods that programs call most, such as asarray(x), zeros(3) and x.copy(). Every
- * other form goes to the Python function of the same name, which defines the signature and the errors. nd4c/_arrays/fast.py
- * puts fast_function() and fast_method() around those functions when the package is imported; creation.c lists both. */
+ * other form goes to the Python function of the same name, which defines the signature and the errors.
+ * nd4c/_arrays/fast.py puts fast_function() and fast_method() around those functions when the package is imported;
+ * creation.c lists both. */
 #include <string.h>
 
 #include "native.h"
@@ -112,12 +113,26 @@ static const void *plain_data(PyObject *array) {
   return data;
 }
 
+/* A copy in C order of an array whose elements are not in order, made by the library; NULL for an array that is
+ * elsewhere than on the host, or where the thread computes elsewhere. */
+static PyObject *ordered_copy(PyObject *array) {
+  const nd4c_array *handle = handle_of(array);
+  nd4c_array *out = NULL;
+  if (lib.array_is_contiguous(handle) || is_long(handle) || !native_is_host(lib.array_device(handle)) ||
+      !native_is_host(lib.context_device(lib.context_current()))) {
+    return NULL;
+  }
+  nd4c_status status = lib.op_call_positional(NULL, ND4C_OP_copy, &handle, 1, NULL, &out);
+  return native_array_result(status, out);
+}
+
 static PyObject *plain_copy(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
   nd4c_array *from = handle_of(args[0]), *out = NULL;
   dtype = lib.array_dtype(from);
-  const void *data = count == 1 && dtype <= ND4C_COMPLEX128 ? plain_data(args[0]) : NULL;
+  const bool plain = count == 1 && dtype <= ND4C_COMPLEX128;
+  const void *data = plain ? plain_data(args[0]) : NULL;
   if (data == NULL) {
-    return NULL;
+    return plain ? ordered_copy(args[0]) : NULL;
   }
   PyThreadState *state = is_long(from) ? PyEval_SaveThread() : NULL;
   nd4c_status status =
@@ -131,8 +146,18 @@ static PyObject *plain_copy(PyObject *const *args, Py_ssize_t count, nd4c_dtype 
 static PyObject *plain_tolist(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
   (void)dtype;
   const nd4c_array *array = handle_of(args[0]);
-  const void *data = count == 1 && lib.array_rank(array) > 0 ? plain_data(args[0]) : NULL;
-  return data != NULL ? native_nested_lists(array, data) : NULL;
+  if (count != 1 || lib.array_rank(array) == 0 || lib.array_dtype(array) > ND4C_COMPLEX128) {
+    return NULL;
+  }
+  const void *data = plain_data(args[0]);
+  if (data != NULL) {
+    return native_nested_lists(array, data);
+  }
+  PyObject *ordered = ordered_copy(args[0]);
+  data = ordered != NULL ? plain_data(ordered) : NULL;
+  PyObject *list = data != NULL ? native_nested_lists(handle_of(ordered), data) : NULL;
+  Py_XDECREF(ordered);
+  return list;
 }
 
 static PyObject *plain_item(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
@@ -192,7 +217,12 @@ static bool plain_names(PyObject *names, PyObject *const *values, nd4c_dtype *dt
       return true;
     }
   }
-  return false;
+  if (registry.names == NULL || !(PyUnicode_CheckExact(values[0]) || PyType_Check(values[0]))) {
+    return false;
+  }
+  PyObject *number = PyDict_GetItemWithError(registry.names, values[0]); /* borrowed */
+  *dtype = number != NULL ? (nd4c_dtype)PyLong_AsLong(number) : ND4C_DTYPE_NONE;
+  return number != NULL;
 }
 
 static PyObject *call_function(const fast_entry *entry, PyObject *const *args, Py_ssize_t count, PyObject *names) {

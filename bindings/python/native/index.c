@@ -56,6 +56,10 @@ static void array_item(PyObject *array, nd4c_index *item) {
 static PyObject *list_array(PyObject *key) {
   const int64_t none = 0;
   nd4c_array *array = NULL;
+  PyObject *shared = native_from_numpy(key);
+  if (shared != NULL || PyErr_Occurred() != NULL) {
+    return shared;
+  }
   if (!PyList_Check(key) || PyList_Size(key) > 0) {
     return PyObject_CallFunctionObjArgs(registry.asarray, key, NULL);
   }

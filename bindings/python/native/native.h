@@ -68,6 +68,7 @@ typedef struct native_registry {
   PyObject *dtypes[NATIVE_DTYPES];              /* by number; NULL where there is none */
   nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* dtype of a number beside an array of a dtype; 0: refused */
   PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed, *in_place, *assigned; /* callables */
+  PyObject *names; /* dict: a dtype's name or type -> its number */
 } native_registry;
 
 extern native_registry registry;

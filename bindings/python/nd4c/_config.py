@@ -55,6 +55,16 @@ class Config(MutableMapping):
     def __delitem__(self, name):
         self[name] = None
 
+    def clear(self):
+        """Returns every property that the program has set to the environment or its default."""
+        for row in _rows():
+            if row.source == _SOURCES.index("set"):
+                del self[row.property.decode()]
+
+    def popitem(self):
+        """Not possible: TypeError. Properties stay, also when their values are taken back."""
+        raise TypeError("config: properties cannot be removed; `del nd4c.config[name]` takes a value back, clear() all of them")
+
     def __iter__(self):
         return iter([row.property.decode() for row in _rows()])
 

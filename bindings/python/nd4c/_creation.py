@@ -136,8 +136,8 @@ def made_on(device, make, *arguments):
 
 
 def _moved(made, target):
-    if type(made) is dict:
-        return {name: to_device(array, target) for name, array in made.items()}
+    if isinstance(made, dict):
+        return type(made)({name: to_device(array, target) for name, array in made.items()})
     return tuple(to_device(array, target) for array in made) if type(made) is tuple else to_device(made, target)
 
 

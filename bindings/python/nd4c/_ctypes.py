@@ -25,7 +25,7 @@ _registered = {}
 
 def register(**objects):
     """Takes the objects that the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed, in_place,
-    assigned."""
+    assigned, names."""
     _registered.update(objects)
 
 

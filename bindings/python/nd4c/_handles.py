@@ -1,6 +1,12 @@
 """The base of classes whose objects own one handle of the C library: closing, `with`, and what copying and pickling do."""
+import contextlib
+import threading
+
 from nd4c._errors import check
 from nd4c._library import bind
+
+
+_lock = threading.Lock()  # over the handles and the counts of uses of all objects; held for a few instructions
 
 
 class Owner:
@@ -11,21 +17,51 @@ class Owner:
 
     _handle = None
     _destroy = ""
+    _uses, _closing = 0, False
 
     def __init_subclass__(cls, **named):
         super().__init_subclass__(**named)
         cls._destroy_function = staticmethod(bind(cls._destroy))
 
     def close(self) -> None:
-        """Releases what the object holds in the library; a second call does nothing. Later uses raise ValueError."""
-        if self._handle is not None:
-            check(self._destroy_function(self._handle))
-            self._handle = None
+        """Releases what the object holds in the library; a second call does nothing. Later uses raise ValueError; calls that other
+        threads have begun finish first."""
+        with _lock:
+            handle, self._handle = self._handle, None
+            if handle is None or self._uses:
+                self._closing = handle if handle is not None else self._closing
+                return  # the last use destroys it
+        self._destroy_or_keep(handle)
+
+    def _destroy_or_keep(self, handle):
+        """Destroys the handle; where the library refuses that, the object stays open."""
+        try:
+            check(self._destroy_function(handle))
+        except BaseException:
+            self._handle = handle
+            raise
 
     def __del__(self):
         handle, self._handle = self._handle, None
         if handle is not None:
             self._destroy_function(handle)
+
+    @contextlib.contextmanager
+    def _used(self):
+        """The handle during a call that may take long: close() on another thread lets the call finish."""
+        with _lock:
+            handle = self._open()
+            self._uses += 1
+        try:
+            yield handle
+        finally:
+            with _lock:
+                self._uses -= 1
+                closing = self._closing if not self._uses else False
+                if closing:
+                    self._closing = False
+            if closing:
+                self._destroy_or_keep(closing)
 
     def _open(self):
         """The handle, for a call of the library."""

@@ -216,10 +216,17 @@ array([10, 20])
 """
 
 
+def _numbers_of_dtypes():
+    """The numbers of dtypes by their names and by Python's types."""
+    found = {name: dtype.number for name, dtype in _dtypes.by_name.items()}
+    found.update({kind: dtype.number for kind, dtype in _dtypes.DEFAULTS.items() if dtype is not None})
+    return found
+
+
 def attach():
     """Adds to the core's Array class the methods that the core does not define."""
     core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
-                  asarray=_creation.asarray, item=only_element)
+                  asarray=_creation.asarray, item=only_element, names=_numbers_of_dtypes())
     methods = {
         "tolist": _tolist, "to_device": _to_device, "__array_namespace__": _namespace,
         "__array__": _numpy, "__dlpack__": _dlpack.to_capsule, "__dlpack_device__": _dlpack.device_of,

@@ -5,8 +5,8 @@ import sys
 
 from nd4c._core import Array, core
 
-_FUNCTIONS = ("asarray", "arange", "empty", "zeros")
-_METHODS = ("copy", "item", "tolist")
+FUNCTIONS = ("asarray", "arange", "empty", "zeros")
+METHODS = ("copy", "item", "tolist")
 
 
 def _text(function, name, bound=False):
@@ -40,9 +40,9 @@ def _value(default):
 
 def attach(namespace):
     """Replaces the functions in a module's namespace and the methods of Array."""
-    for name in _FUNCTIONS:
+    for name in FUNCTIONS:
         namespace[name] = core.fast_function(name.encode(), namespace[name], _text(namespace[name], name))
-    for name in _METHODS:
+    for name in METHODS:
         method = getattr(Array, name)
         setattr(Array, name, core.fast_method(name.encode(), method, _text(method, name, bound=True)))
 

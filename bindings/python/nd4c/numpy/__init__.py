@@ -5,6 +5,7 @@ an AttributeError that says what to use instead (_refused.py)."""
 from importlib import import_module as _import_module
 
 import nd4c as _nd4c
+from nd4c._arrays.fast import FUNCTIONS as _FAST
 from nd4c.numpy._types import ON_FIRST_USE as _ON_FIRST_USE
 
 # Each chapter is a module of this folder, whose __all__ lists its functions.
@@ -34,6 +35,7 @@ globals().update({_name: getattr(_nd4c, _name) for _name in _nd4c._OF_STANDARD})
 for _chapter in _CHAPTERS:
     _module = _import_module("nd4c.numpy._" + _chapter)
     globals().update({_name: getattr(_module, _name) for _name in _module.__all__})
+globals().update({_name: getattr(_nd4c, _name) for _name in _FAST})  # the native core's forms of functions of the chapters
 
 __version__ = _nd4c.__version__
 __all__ = sorted([_name for _name in globals() if not _name.startswith("_")] + list(_ON_FIRST_USE)) + [

@@ -276,9 +276,10 @@ class Model(Owner):
 
     def _run(self, arguments, outs):
         """Converts the outputs to Python objects before the surrounding block ends, because its end may raise."""
-        status = _run(self._open(), None, *arguments)
-        if status:
-            failure = error(status)
+        with self._used() as opened:
+            status = _run(opened, None, *arguments)
+            failure = error(status) if status else None
+        if failure is not None:
             raise failure if self._placed is None else self._placed.instead_of(failure)
         return {value.name: _taken(out) for value, out in zip(self.outputs, outs)}
 
@@ -304,7 +305,7 @@ class Model(Owner):
             ...
         ValueError: compile: the model leaves the shape of input 'image' free: give shapes
         """
-        opened = self._open()
+        self._open()
         known = {value.name: value.shape for value in self.inputs}
         unknown = set(shapes or ()) - set(known)
         if unknown:
@@ -317,7 +318,8 @@ class Model(Owner):
         ranks = (ctypes.c_int32 * len(rows))(*map(len, rows))
         pointers = (c_void_p * len(rows))(*map(ctypes.addressof, rows))
         out = c_void_p()
-        check(bind("nd4c_model_compile")(opened, target.encode(), ranks, pointers, os.fsencode(path), byref(out)))
+        with self._used() as opened:
+            check(bind("nd4c_model_compile")(opened, target.encode(), ranks, pointers, os.fsencode(path), byref(out)))
         return take_text(out)
 
     def report(self) -> str:
@@ -329,7 +331,8 @@ class Model(Owner):
         True
         """
         out = c_void_p()
-        check(_report(self._open(), byref(out)))
+        with self._used() as opened:
+            check(_report(opened, byref(out)))
         return take_text(out)
 
 
