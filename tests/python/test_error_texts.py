@@ -50,3 +50,26 @@ def test_astype_takes_what_arrays_are_made_of():
     copied = nd4c.astype(a, "float64")
     copied[0] = 7
     assert a[0] == 0
+
+
+@pytest.mark.parametrize("call, kind, words", [
+    (lambda: nd4c.zeros(3)[5], IndexError, "^index: "),
+    (lambda: nd4c.zeros(3).__setitem__(5, 1), IndexError, "^assignment: "),
+    (lambda: nd4c.zeros(-1), ValueError, "^zeros: "),
+    (lambda: nd4c.random.normal(shape=3), TypeError, r"^Generator\.normal\(\) got"),
+    (lambda: nd4c.workspace(1), TypeError, "workspace: the name is a text"),
+    (lambda: nd4c.zeros(3).round("a"), TypeError, "round: decimals: expected an integer, got 'a'"),
+    (lambda: nd4c.onnx.Model("/nonexistent.onnx"), FileNotFoundError, "nonexistent"),
+])
+def test_texts_name_what_users_wrote(call, kind, words):
+    with pytest.raises(kind, match=words):
+        call()
+
+
+def test_blocks_of_devices_can_be_copied():
+    import copy
+    import pickle
+    block = nd4c.device("cpu:0", deterministic=True)
+    for other in (copy.copy(block), copy.deepcopy(block), pickle.loads(pickle.dumps(block))):
+        with other as device:
+            assert device == "cpu:0" and nd4c.ones(2).device == "cpu:0"

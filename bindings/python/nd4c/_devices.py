@@ -381,6 +381,11 @@ class device:
     def __repr__(self):
         return "nd4c.device(%r)" % self._device.name
 
+    def __reduce__(self):
+        if self._settings is not None and "stream" in self._settings:
+            raise TypeError("device: a block on a stream can be neither copied nor pickled: the stream belongs to this process")
+        return _remade, (self._device, self._fallback, self._settings)
+
     def __enter__(self) -> Device:
         routing = _routing_to(self._device) if self._fallback and self._device.name != "cpu:0" else None
         self._blocks.enter(self._device.handle, routing, self._settings, self._device, self._fallback)
@@ -388,6 +393,13 @@ class device:
 
     def __exit__(self, *_: object) -> None:
         self._blocks.leave(self)
+
+
+def _remade(of, fallback, settings):
+    """A copy of a `device`, with the same settings."""
+    made = device(of, fallback=fallback)
+    made._settings = settings
+    return made
 
 
 _device_class = device  # for functions with an argument of its name

@@ -64,9 +64,22 @@ _message = bind("nd4c_error_message", keeps_gil=True)
 _ABSENT = os.strerror(errno.ENOENT)
 
 
+# What a Python user has written where the library's text begins with the name of its C function.
+_WRITTEN = {"array_get": "index", "array_at": "index", "array_set": "assignment"}
+
+
+def _in_python(text):
+    """The library's text with Python's word for what failed."""
+    name, colon, rest = text.partition(": ")
+    plain = name[5:] if name.startswith("nd4c_") else name
+    if colon and plain.startswith("array_") and plain.isidentifier():
+        return _WRITTEN.get(plain, plain[6:]) + colon + rest
+    return text
+
+
 def error(status):
     """The exception for a status that a call on this thread has just returned."""
-    text = (_message() or b"").decode("utf-8", "replace") or "nd4c: status %d" % status
+    text = _in_python((_message() or b"").decode("utf-8", "replace")) or "nd4c: status %d" % status
     cls = classes.get(status, Error)
     if cls is classes[102] and _ABSENT in text:
         cls = MissingFileError

@@ -150,6 +150,8 @@ class External(_Owned):
         if release:
             _release(release)(self._memory.user)
 
+    close = release
+
     def __enter__(self) -> External:
         return self
 
@@ -157,7 +159,8 @@ class External(_Owned):
         self.release()
 
     def __del__(self):
-        self.release()
+        if hasattr(self, "_memory"):
+            self.release()
 
 
 def to_external(x: Array, kind: str, device: Union[Device, str, None] = None) -> External:
@@ -198,6 +201,8 @@ class Registered(_Owned):
         if cells is not None:
             check(_unregister(self._device.handle, ctypes.addressof(cells)))
 
+    close = unregister
+
     def __enter__(self) -> Registered:
         return self
 
@@ -205,7 +210,8 @@ class Registered(_Owned):
         self.unregister()
 
     def __del__(self):
-        self.unregister()
+        if hasattr(self, "_cells"):
+            self.unregister()
 
 
 def register(x: Any, device: Union[Device, str, None] = None) -> Registered:

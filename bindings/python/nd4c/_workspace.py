@@ -56,6 +56,8 @@ class workspace(Owner):
     def __init__(self, name: Optional[str] = None, *, outliving: str = "moved_out", device: Union[Device, str, None] = None,
                  initial_bytes: int = 0) -> None:
         self.name = name
+        if name is not None and not isinstance(name, str):
+            raise TypeError("workspace: the name is a text or None, not %r" % (name,))
         self._name = None if name is None else name.encode()
         self._options = _abi.workspace_options(
             struct_size=ctypes.sizeof(_abi.workspace_options),

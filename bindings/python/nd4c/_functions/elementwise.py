@@ -1,4 +1,6 @@
 """Functions element by element that the standard names: those of _functions/elementwise_table.py, and clip, round, real and imag."""
+from operator import index as _index
+
 from nd4c import _dtypes
 from nd4c._abi import NUMBERS as _N
 from nd4c._core import Array, calls as _calls
@@ -10,7 +12,7 @@ from nd4c._functions.ufunc import FLOATS, INEXACT, INTEGERS, NUMBERS_OF_ALL_KIND
 _LOOPS = {
     "bools and numbers": "?" + NUMBERS_OF_ALL_KINDS, "numbers": NUMBERS_OF_ALL_KINDS, "real numbers": REAL,
     "bools and real numbers": "?" + REAL, "floats": FLOATS, "floats and complex numbers": INEXACT, "integers": INTEGERS,
-    "bools and integers": "?" + INTEGERS, 
+    "bools and integers": "?" + INTEGERS,
     "numbers, not bools": NUMBERS_OF_ALL_KINDS, "integers, not bools": INTEGERS, "doubles": "dD", "everything as bools": "truth",
     "numbers and texts": NUMBERS_OF_ALL_KINDS + "U",
 }
@@ -193,6 +195,8 @@ def round(a, decimals=0, out=None):
     array([ 2.5, -1.3])
     """
     x = _as_array(a, "round")
+    if type(decimals) is not int:
+        decimals = _whole(decimals)
     if x.dtype.kind == "b":
         if decimals:
             raise TypeError("round: bools have no decimals: leave decimals out, or cast them to a number first")
@@ -204,6 +208,13 @@ def round(a, decimals=0, out=None):
     else:
         result = _shifted(x, decimals)
     return _finish(result, out, "unsafe", "round")
+
+
+def _whole(decimals):
+    try:
+        return _index(decimals)
+    except TypeError:
+        raise TypeError("round: decimals: expected an integer, got %r" % (decimals,)) from None
 
 
 def _shifted(x, decimals):

@@ -70,7 +70,8 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
                                   compile_options, compiled))
 
 
-_Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled")
+_Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled",
+                       defaults=(False, True, None, None, None, None, 0, None, None))
 
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
@@ -158,7 +159,7 @@ class Model(Owner):
 
     _destroy = "nd4c_model_close"
 
-    def __init__(self, model, settings):
+    def __init__(self, model, settings=_Settings()):
         self._settings, self._placed = settings, None
         if settings.device is not None and settings.devices is not None:
             raise TypeError("onnx.load: device is for the whole model, devices for its nodes; give one of them")

@@ -1,4 +1,6 @@
 """The class Generator: NumPy's Generator on nd4c's arrays."""
+from types import FunctionType as _Function
+
 from nd4c.random._continuous import Continuous
 from nd4c.random._discrete import Discrete
 from nd4c.random._extras import Extras
@@ -23,3 +25,9 @@ class Generator(Continuous, Discrete, Multivariate, Orders, Extras, Stream):
     """
 
     __slots__ = ()
+
+
+for _base in Generator.__bases__:  # so that Python's own errors about arguments name the class that users know
+    for _method in vars(_base).values():
+        if isinstance(_method, _Function):
+            _method.__qualname__ = "Generator." + _method.__name__
