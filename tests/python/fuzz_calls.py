@@ -5,7 +5,7 @@
 
 scripts/ci runs a part of it, with --full all. The calls run in a process of their own, in an empty folder. Each depends only on
 the seed and its number. Any exception that a caller can act on is fine. Not fine: a signal, a call that takes more than a
-minute, SystemError, NameError, and the library's own report of an inconsistency (InternalError)."""
+minute of a processor, SystemError, NameError, and the library's own report of an inconsistency (InternalError)."""
 import argparse
 import collections
 import faulthandler
@@ -20,7 +20,8 @@ import tempfile
 import time
 import warnings
 
-MEMORY, PATIENCE = 6 << 30, 60
+MEMORY = 6 << 30
+PATIENCE, WAITING = 60, 600  # seconds that a call may take: of processors, and on the clock
 # Names whose effect outlives the call, or that wait for something outside of the process.
 LEFT_OUT = {
     "set_default_routing", "set_print_options", "set_printoptions", "config", "seed", "set_state", "explain", "info", "devices", "load",
@@ -193,19 +194,29 @@ def work(seed, first, count, place, verbose):
     sys.exit(1 if failures else 0)
 
 
+def used(process):
+    """Seconds of processors that a process has used, those of all its threads; 0 if it is gone."""
+    try:
+        with open("/proc/%d/stat" % process.pid, encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def watch(process, place):
     """Waits for the process, and kills it if one call takes too long. Returns the number of the call under way."""
-    before, since = None, time.monotonic()
+    before, since, spent = None, time.monotonic(), 0
     while True:
         with open(place, "rb") as file:
             number = int.from_bytes(file.read(8), "little")
         if number != before:
-            before, since = number, time.monotonic()
+            before, since, spent = number, time.monotonic(), used(process)
         try:
             process.wait(1)
             return number, None
         except subprocess.TimeoutExpired:
-            if time.monotonic() - since > PATIENCE:
+            if used(process) - spent > PATIENCE or time.monotonic() - since > WAITING:
                 process.kill()
                 process.wait()
                 return number, "took more than %d s" % PATIENCE

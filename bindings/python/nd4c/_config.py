@@ -55,13 +55,13 @@ class Config(MutableMapping):
     def __delitem__(self, name):
         self[name] = None
 
-    def clear(self):
+    def clear(self) -> None:
         """Returns every property that the program has set to the environment or its default."""
         for row in _rows():
             if row.source == _SOURCES.index("set"):
                 del self[row.property.decode()]
 
-    def popitem(self):
+    def popitem(self) -> "tuple[str, object]":
         """Not possible: TypeError. Properties stay, also when their values are taken back."""
         raise TypeError("config: properties cannot be removed; `del nd4c.config[name]` takes a value back, clear() all of them")
 

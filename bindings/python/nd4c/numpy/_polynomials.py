@@ -250,11 +250,14 @@ def polydiv(u, v):
     return _like((u, v), quotient), _like((u, v), rest)
 
 
+_MOST = 1 << 16  # integrals: each adds a coefficient
+
+
 def polyint(p, m=1, k=None):
     """The m-th integral of a polynomial; k its constants, the first integral's first (None: zeros).
 
     Shapes: coefficients, the highest power first; of a poly1d a poly1d. Dtypes: floats.
-    Errors: ValueError if m is negative or k has less than m numbers, but not one.
+    Errors: ValueError if m is negative or beyond 65,536, or k has less than m numbers, but not one.
 
     >>> np.polyint([2, 3])
     array([1., 3., 0.])
@@ -262,6 +265,8 @@ def polyint(p, m=1, k=None):
     m = int(m)
     if m < 0:
         raise ValueError("polyint: m is %d (order of integral must be positive, see polyder)" % m)
+    if m > _MOST:
+        raise ValueError("polyint: m is %d; at most %d integrals are made at once" % (m, _MOST))
     k = op("zeros")((m,), _dtypes.DEFAULTS[float].number) if k is None else coefficients(k, "polyint: k")
     if k.size == 1 and m > 1:
         k = op("broadcast_to")(k, (m,))
@@ -287,7 +292,7 @@ def polyder(p, m=1):
     if m < 0:
         raise ValueError("polyder: m is %d (order of derivative must be positive, see polyint)" % m)
     y = coefficients(p, "polyder")
-    for _ in range(m):
+    for _ in range(min(m, y.size)):
         y = y[:-1] * arange(y.size - 1, 0, -1)
     return _like((p,), y)
 
