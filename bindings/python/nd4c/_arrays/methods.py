@@ -148,7 +148,7 @@ def flatten(self, order="C"):
     >>> nd4c.asarray([[1, 2], [3, 4]]).flatten()
     array([1, 2, 3, 4])
     """
-    return _creation.copied(_function("ravel")(self, order))
+    return _creation.copied(_function("ravel")(self, order if order == "C" else _creation.check_order(order, "flatten")))
 
 
 def copy(self, order="C"):
