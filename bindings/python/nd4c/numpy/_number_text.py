@@ -54,11 +54,14 @@ def positional(x, dtype_name="float64", precision=None, unique=True, fractional=
     return _padded(_signed(x, sign) + whole, _trimmed(fraction, trim, zeros), pad_left, pad_right)
 
 
+_MOST_DIGITS = 320  # of the whole part of a float64
+
+
 def _rounded(x, places):
     """x with so many digits after the point; of negative places, rounded before it."""
     if places >= 0:
         return "%.*f" % (places, x)
-    return "%d" % round(int(x), places)
+    return "%d" % round(int(x), places) if places > -_MOST_DIGITS else "0"
 
 
 def _cut(rounded, whole, fraction, unique):
