@@ -40,7 +40,7 @@ nd4c.workspace(3)
 np.random.default_rng(1).normals()
 """.lstrip()
 # What the comparison may say: classes whose objects functions make have their arguments for themselves; dtype is
-# DType to checkers, as it is to isinstance; metaclasses answer isinstance and are nobody's business.
+# DType to checkers, as it is to isinstance; programs do not call the metaclasses, which answer isinstance.
 ALLOWED = r"""
 nd4c\.(\w+\.)*_[a-z]\w*(\..*)?
 nd4c\.(memory|onnx|random)\.\w+\.__init__

@@ -11,12 +11,19 @@ typedef struct making {
   nd4c_device *device;
 } making;
 
-bool native_dtype_number(PyObject *object, nd4c_dtype *dtype) {
-  for (int i = 0; i < NATIVE_DTYPES; i++) {
+nd4c_dtype native_dtype_find(PyObject *object) {
+  for (int i = 1; i < NATIVE_DTYPES; i++) {
     if (registry.dtypes[i] == object) {
-      *dtype = i;
-      return true;
+      return i;
     }
+  }
+  return ND4C_DTYPE_NONE;
+}
+
+bool native_dtype_number(PyObject *object, nd4c_dtype *dtype) {
+  *dtype = native_dtype_find(object);
+  if (*dtype != ND4C_DTYPE_NONE) {
+    return true;
   }
   PyErr_Format(PyExc_TypeError, "expected an nd4c.DType, got %R", object);
   return false;

@@ -102,17 +102,6 @@ static PyObject *plain_arange(PyObject *const *args, Py_ssize_t count, nd4c_dtyp
   return native_array_result(status, out);
 }
 
-/* The address of a contiguous array's elements; NULL if they are elsewhere than on the host, or not in order. */
-static const void *plain_data(PyObject *array) {
-  const void *data = NULL;
-  nd4c_array *handle = handle_of(array);
-  if (!lib.array_is_contiguous(handle) || !native_is_host(lib.array_device(handle)) ||
-      lib.array_data(handle, &data) != ND4C_OK) {
-    return NULL; /* the Python function meets the failure again, and reports it */
-  }
-  return data;
-}
-
 /* A copy in C order of an array whose elements are not in order, made by the library; NULL for an array that is
  * elsewhere than on the host, or where the thread computes elsewhere. */
 static PyObject *ordered_copy(PyObject *array) {
@@ -130,7 +119,7 @@ static PyObject *plain_copy(PyObject *const *args, Py_ssize_t count, nd4c_dtype 
   nd4c_array *from = handle_of(args[0]), *out = NULL;
   dtype = lib.array_dtype(from);
   const bool plain = count == 1 && dtype <= ND4C_COMPLEX128;
-  const void *data = plain ? plain_data(args[0]) : NULL;
+  const void *data = plain ? native_plain_data(handle_of(args[0])) : NULL;
   if (data == NULL) {
     return plain ? ordered_copy(args[0]) : NULL;
   }
@@ -149,12 +138,12 @@ static PyObject *plain_tolist(PyObject *const *args, Py_ssize_t count, nd4c_dtyp
   if (count != 1 || lib.array_rank(array) == 0 || lib.array_dtype(array) > ND4C_COMPLEX128) {
     return NULL;
   }
-  const void *data = plain_data(args[0]);
+  const void *data = native_plain_data(handle_of(args[0]));
   if (data != NULL) {
     return native_nested_lists(array, data);
   }
   PyObject *ordered = ordered_copy(args[0]);
-  data = ordered != NULL ? plain_data(ordered) : NULL;
+  data = ordered != NULL ? native_plain_data(handle_of(ordered)) : NULL;
   PyObject *list = data != NULL ? native_nested_lists(handle_of(ordered), data) : NULL;
   Py_XDECREF(ordered);
   return list;
@@ -211,11 +200,9 @@ static bool plain_names(PyObject *names, PyObject *const *values, nd4c_dtype *dt
   if (PyTuple_Size(names) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "dtype") != 0) {
     return false;
   }
-  for (int i = 1; i < NATIVE_DTYPES; i++) {
-    if (registry.dtypes[i] == values[0]) {
-      *dtype = i;
-      return true;
-    }
+  *dtype = native_dtype_find(values[0]);
+  if (*dtype != ND4C_DTYPE_NONE) {
+    return true;
   }
   if (registry.names == NULL || !(PyUnicode_CheckExact(values[0]) || PyType_Check(values[0]))) {
     return false;

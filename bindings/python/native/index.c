@@ -147,11 +147,6 @@ static bool is_long_way(const key_items *k, const nd4c_array *array) {
 
 enum { FEW = NATIVE_SHORT, LARGEST = 16 };
 
-static bool has_plain_data(const nd4c_array *array, const void **data) {
-  return lib.array_is_contiguous(array) && native_is_host(lib.array_device(array)) &&
-         lib.array_data(array, data) == ND4C_OK;
-}
-
 /* x[mask] of few elements on the host: copied here, because choosing a kernel would take longer than the copy. NULL
  * without an exception: the library takes the call. */
 static PyObject *few_of_mask(const nd4c_array *x, const nd4c_array *mask) {
@@ -160,8 +155,8 @@ static PyObject *few_of_mask(const nd4c_array *x, const nd4c_array *mask) {
   const size_t bytes = dtype <= ND4C_COMPLEX128 ? (size_t)lib.dtype_size(dtype) : 0;
   const void *from = NULL, *chosen = NULL;
   if (size > FEW || bytes == 0 || lib.array_rank(x) != 1 || lib.array_rank(mask) != 1 || lib.array_size(mask) != size ||
-      !native_is_host(lib.context_device(lib.context_current())) || !has_plain_data(x, &from) ||
-      !has_plain_data(mask, &chosen)) {
+      !native_is_host(lib.context_device(lib.context_current())) || (from = native_plain_data(x)) == NULL ||
+      (chosen = native_plain_data(mask)) == NULL) {
     return NULL;
   }
   char copied[FEW * LARGEST];
@@ -192,7 +187,7 @@ static PyObject *one_element(nd4c_array *view) {
   const void *data = NULL;
   nd4c_array *out = NULL;
   nd4c_status status;
-  if (dtype <= ND4C_COMPLEX128 && has_plain_data(view, &data)) {
+  if (dtype <= ND4C_COMPLEX128 && (data = native_plain_data(view)) != NULL) {
     status = lib.array_from_data(dtype, 0, NULL, data, lib.array_device(view), &out);
   } else {
     const nd4c_array *input = view;
@@ -209,7 +204,7 @@ static PyObject *near_element(const nd4c_array *x, const nd4c_index *items, int 
   const nd4c_dtype dtype = lib.array_dtype(x);
   const int64_t *shape = lib.array_shape(x);
   const void *data = NULL;
-  if (dtype > ND4C_COMPLEX128 || !has_plain_data(x, &data)) {
+  if (dtype > ND4C_COMPLEX128 || (data = native_plain_data(x)) == NULL) {
     return NULL;
   }
   int64_t place = 0;

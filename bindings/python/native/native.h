@@ -151,6 +151,10 @@ nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype d
 /* Whether a device is the host, on which a call is done when it returns. */
 bool native_is_host(const nd4c_device *device);
 
+/* The address of the elements of an array that are on the host and in C order; NULL without an exception for all other
+ * arrays, and where reading fails: the library then meets the failure again, and reports it. */
+const void *native_plain_data(const nd4c_array *array);
+
 /* An array over the memory of a numpy.ndarray; NULL without an exception for all other objects and layouts. */
 PyObject *native_from_numpy(PyObject *object);
 /* Lists of Python's numbers of a contiguous array with axes; NULL without an exception if Python has no such number. */
@@ -174,6 +178,9 @@ PyObject *native_config_value(PyObject *module, PyObject *name);
 PyObject *native_fast_function(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_fast_method(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_from_nested(PyObject *module, PyObject *const *args, Py_ssize_t count);
+/* The number of a DType object; NONE for all other objects. */
+nd4c_dtype native_dtype_find(PyObject *object);
+/* The same; false, with TypeError, for all other objects. */
 bool native_dtype_number(PyObject *object, nd4c_dtype *dtype);
 extern PyMethodDef native_creation_methods[];
 

@@ -114,6 +114,14 @@ bool native_is_host(const nd4c_device *device) {
   return true;
 }
 
+const void *native_plain_data(const nd4c_array *array) {
+  const void *data = NULL;
+  return lib.array_is_contiguous(array) && native_is_host(lib.array_device(array)) &&
+                 lib.array_data(array, &data) == ND4C_OK
+             ? data
+             : NULL;
+}
+
 /* The dtype's shared array of no axes; NULL if it cannot be made: the caller then makes a new array. The cells are
  * static: memory from nd4c would belong to the thread's current workspace, which a lasting array would keep open. */
 static lent_array *lend(nd4c_dtype dtype) {

@@ -1,5 +1,5 @@
 """What the modules of the namespace's functions share: the core's callables by name, arguments as NumPy takes them, results
-written into given arrays, functions from tables."""
+written into given arrays."""
 import builtins as _builtins
 from operator import index as _index
 
@@ -153,27 +153,3 @@ def masked(x, mask, fill):
     if condition.dtype.kind != "b":
         raise TypeError("where: expected a mask of bools, got %s" % condition.dtype)
     return op("where")(condition, x, fill)
-
-
-# -- functions from tables -------------------------------------------------------------------------------------------
-
-def define_in(module, names, of, parameters):
-    """Functions that are one op each: a Python function with the standard's signature around the core's callable."""
-    for name in names.split():
-        name, _, called = name.partition("=")
-        function = of(op(called or name))
-        function.__name__ = function.__qualname__ = name
-        function.__doc__ = "%s(%s): see nd4c.ops.%s." % (name, parameters, called or name)
-        module[name] = function
-
-
-def one(call):
-    def function(x, /):
-        return call(x)
-    return function
-
-
-def two(call):
-    def function(x1, x2, /):
-        return call(x1, x2)
-    return function
