@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
+#include "device/stream/host_ranges.h"
 #include "device/stub_plugin.h"
 
 enum { COUNT = 16 * 1024, BYTES = COUNT * (int)sizeof(float), MILLISECOND = 1000000 };
@@ -125,16 +126,27 @@ static void a_copy_from_before_the_range_is_awaited(void **state) {
   free(memory);
 }
 
-/* Work of the device, on a stream that copies do not use, for which unregistering waits. */
-static nd4c_array *begin_slow_work(void) {
-  nd4c_array *one = NULL, *slow = NULL;
+/* Work of the device, on a stream that copies do not use, for which unregistering waits: it is held until "resume". */
+static nd4c_array *begin_held_work(void) {
+  nd4c_array *one = NULL, *held = NULL;
   assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 1, stub_device, &one), ND4C_OK);
   assert_int_equal(nd4c_array_wait(one), ND4C_OK);
-  assert_int_equal(stub_control("delay 100000"), ND4C_OK);
-  assert_int_equal(nd4c_negative_on(stub_context, one, &slow), ND4C_OK);
-  assert_int_equal(stub_control("delay 0"), ND4C_OK);
+  stub_order("pause");
+  assert_int_equal(nd4c_negative_on(stub_context, one, &held), ND4C_OK);
+  stub_order("pass");
   nd4c_array_release(one);
-  return slow;
+  return held;
+}
+
+/* Another thread that unregisters the memory. Returns when it has blocked new uses of it, and waits for the work. */
+static pthread_t begin_unregister(float *memory) {
+  assert_true(nd4c_host_range_holds(stub_device, memory, BYTES));
+  const pthread_t other = begin(unregister, memory);
+  for (int i = 0; i < 100000 && nd4c_host_range_holds(stub_device, memory, BYTES); i++) {
+    nd4c_os_sleep(MILLISECOND / 10);
+  }
+  assert_false(nd4c_host_range_holds(stub_device, memory, BYTES));
+  return other;
 }
 
 /* Copies of blocks in the range, both ways, while unregistering it waits. */
@@ -150,9 +162,8 @@ static void copies_meanwhile_go_around_the_range(void **state) {
   assert_int_equal(nd4c_host_register(stub_device, memory, (int64_t)BLOCKS * BYTES), ND4C_OK);
   assert_int_equal(nd4c_negative_on(stub_context, arrays[0], &arrays[2]), ND4C_OK);
   assert_int_equal(nd4c_array_wait(arrays[2]), ND4C_OK);
-  nd4c_array *slow = begin_slow_work();
-  const pthread_t other = begin(unregister, memory);
-  nd4c_os_sleep((int64_t)20 * MILLISECOND);
+  nd4c_array *held = begin_held_work();
+  const pthread_t other = begin_unregister(memory);
   const int64_t direct = stub_counter("direct_copies");
   const void *data = NULL;
   assert_int_equal(nd4c_array_prefetch(arrays[1], stub_device), ND4C_OK);
@@ -161,12 +172,13 @@ static void copies_meanwhile_go_around_the_range(void **state) {
   assert_int_equal(stub_counter("direct_copies"), direct);
   assert_int_equal(stub_counter("registrations"), 1);
   assert_ptr_equal(data, &memory[2 * COUNT]);
+  stub_order("resume");
   join(other);
   assert_int_equal(stub_counter("violations"), 0);
   assert_true(has_arrived(arrays[1], &memory[COUNT]) && is_equal(made, &memory[3 * COUNT], -1));
   assert_true(memory[2 * COUNT + 7] == -memory[7]);
   nd4c_array_release(made);
-  nd4c_array_release(slow);
+  nd4c_array_release(held);
   for (int i = 0; i < BLOCKS; i++) {
     nd4c_array_release(arrays[i]);
   }
@@ -201,18 +213,18 @@ static void copies_meanwhile_need_no_staging(void **state) {
   memory[COUNT] = -3;
   assert_int_equal(nd4c_host_register(stub_device, memory, (int64_t)2 * BYTES), ND4C_OK);
   assert_int_equal(stub_control("fail pinned_allocate:0"), ND4C_OK);
-  nd4c_array *slow = begin_slow_work();
-  const pthread_t other = begin(unregister, memory);
-  nd4c_os_sleep((int64_t)20 * MILLISECOND);
+  nd4c_array *held = begin_held_work();
+  const pthread_t other = begin_unregister(memory);
   const int64_t direct = stub_counter("direct_copies");
   assert_int_equal(nd4c_array_prefetch(a, stub_device), ND4C_OK);
   assert_true(fails_without_memory(b));
   assert_int_equal(stub_counter("direct_copies"), direct);
   assert_int_equal(stub_counter("registrations"), 1);
+  stub_order("resume");
   join(other);
   assert_int_equal(stub_counter("violations"), 0);
   assert_true(has_arrived(a, memory) && has_arrived(b, &memory[COUNT]));
-  nd4c_array_release(slow);
+  nd4c_array_release(held);
   nd4c_array_release(a);
   nd4c_array_release(b);
   stub_settle();
