@@ -1,15 +1,16 @@
-"""Writes docs/reference/performance.md and its picture from what bench/compare has kept."""
+"""Writes docs/reference/performance.md, performance-rows.md and their pictures from what bench/compare has kept."""
 
 import ctypes
 import math
 import os
 import platform
-from xml.sax.saxutils import escape
 
+import performance_pictures
 import running
 
 TOLERANCE = 0.97  # a bar is met from this part of it on
 DISTURBED = 0.1  # part of the processors that others had meanwhile
+UNSTEADY = 1.1  # factor between the ratio of the medians and the median of the ratios, from which a row is not judged
 FROM_MEMORY = 32 << 20  # bytes that a call must move for the memory to be its limit
 
 
@@ -35,12 +36,14 @@ class Line:
 
     def __init__(self, row, found, limits):
         self.row, self.found, self.limits = row, found, limits
-        self.best, self.ratio = running.best(row, found)
+        self.best, self.ratio = running.best(found)
         self.ours = found["ns"].get("nd4c")
         compared = [peer for peer in found["ns"] if peer != "nd4c"]
         self.wrong = bool(compared) and all(peer in found["wrong"] for peer in compared)
         refused = "nd4c" in found["refused"]
-        self.judged = row.bar is not None and (self.ratio is not None or refused or self.wrong)
+        times = found["ns"].get(self.best, 0) / self.ours if self.ours else 0
+        self.steady = not self.ratio or 1 / UNSTEADY <= times / self.ratio <= UNSTEADY
+        self.judged = row.bar is not None and (self.ratio is not None or refused or self.wrong) and self.steady
         self.met = self.judged and not refused and not self.wrong and self.ratio >= row.bar * TOLERANCE
 
     def limit(self):
@@ -69,6 +72,8 @@ class Line:
     def verdict(self):
         if "nd4c" in self.found["refused"]:
             return "**refused**"
+        if not self.steady:
+            return "unsteady"
         text = "**wrong**" if self.wrong else "" if not self.judged else "met" if self.met else "**missed**"
         return text + (" (disturbed)" if self.found.get("disturbed", 0) > DISTURBED else "")
 
@@ -87,7 +92,7 @@ def bar_text(row):
 
 
 def mean(lines):
-    ratios = [line.ratio for line in lines if line.ratio]
+    ratios = [line.ratio for line in lines if line.ratio and line.steady]
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
 
 
@@ -115,37 +120,6 @@ def group_lines(group, lines, data):
     yield ""
     limits = ", ".join(f"{name} {value:.4g}" for name, value in data["limits"].items())
     yield from (f"Limits in this run (GB/s and, by dtype, GFLOP/s): {limits}.", "")
-
-
-def picture(groups):
-    """A lane a group: each row a dot on a logarithmic axis, the geometric mean a line."""
-    left, width, top, lane = 150, 900, 56, 46
-    height = top + lane * len(groups) + 36
-    low, high = math.log2(1 / 16), math.log2(32)
-    at = lambda ratio: left + (min(max(math.log2(ratio), low), high) - low) / (high - low) * (width - left - 70)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-           'font-family="sans-serif" font-size="12">', f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-           '<text x="16" y="24" font-size="16" fill="#1a1a1a">Time of the best peer / time of nd4c</text>',
-           '<text x="16" y="42" fill="#555555">a dot: one row, right of 1 nd4c is faster; orange: below its bar; a line: the '
-           "geometric mean</text>"]
-    for power in range(-4, 6):
-        x, colour = at(2.0**power), "#666666" if power == 0 else "#dddddd"
-        out.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 28}" stroke="{colour}"/>')
-        out.append(f'<text x="{x:.1f}" y="{height - 12}" text-anchor="middle" fill="#555555">{2.0**power:g}</text>')
-    for number, (group, lines) in enumerate(groups):
-        y = top + lane * number
-        out.append(f'<text x="16" y="{y + lane / 2 + 4:.0f}" fill="#1a1a1a">{escape(group.name)}</text>')
-        rated = sorted((line for line in lines if line.ratio), key=lambda line: line.ratio)
-        for place, line in enumerate(rated):
-            colour = "#9aa7b4" if not line.judged else "#2f8f83" if line.met else "#d9663b"
-            out.append(f'<circle cx="{at(line.ratio):.1f}" cy="{y + 10 + (place * 7) % (lane - 18):.1f}" r="3" fill="{colour}" '
-                       f'fill-opacity="0.75"><title>{escape(line.row.name)}: {line.ratio:.2f}</title></circle>')
-        average = mean(lines)
-        if average:
-            x = at(average)
-            out.append(f'<line x1="{x:.1f}" y1="{y + 4}" x2="{x:.1f}" y2="{y + lane - 4}" stroke="#000000" stroke-width="2"/>')
-            out.append(f'<text x="{width - 50}" y="{y + lane / 2 + 4:.0f}" fill="#1a1a1a">{average:.2f}</text>')
-    return "\n".join(out + ["</svg>", ""])
 
 
 def missed_lines(groups):
@@ -189,33 +163,90 @@ def run_lines(kept):
 
 HEAD = """# Performance
 
-Written by `bench/compare`. It runs nd4c and its peers in turns, with two threads each. Every library has a process of its
-own, which is stopped between its turns. A ratio is the best peer's time divided by nd4c's, as the median over the rounds:
-above 1, nd4c is faster. A bar is met if the ratio is at least 0.97 times the bar. nd4c is called from C; NumPy, PyTorch and
-the runtimes are called from Python, as their users call them. Models run through each runtime's own interface, with bound
-inputs and outputs. OpenVINO runs only models, so it takes part only in rows that run a model in nd4c, too. Results are
-compared: a peer whose result differs does not count. `bench/groups` says what is timed, and the figures are in
-`docs/reference/performance`. "Of the limit" compares nd4c's time with the time that the bytes or multiply-adds of the call
-would take at the rates measured in the same run: 100 % is the limit. It is more than 100 % if caches hold data that the
-limit assumes to be in memory. Rows marked disturbed shared the machine with other work for more than a tenth of its
-processors. Whether one build of nd4c is slower than another one is measured by `bench/compare --against`
-([Measure speed](../how-to/measuring.md))."""
+How long nd4c takes, beside the libraries that people use today. One row from each group, on the machine
+below, with two threads each. A bar is the time that a library takes, where nd4c takes 1: shorter is faster.
+
+![Times of ten kinds of work, beside nd4c's](performance.svg)
+"""
+
+HOW = """A ratio is the best peer's time divided by nd4c's: above 1, nd4c is faster. It is the median over the rounds, in which the
+libraries take turns, and a bar of 1 is met from {tolerance} on. [Every row](performance-rows.md) is listed with all times, and
+[Measure speed](../how-to/measuring.md) says how to repeat the measurement."""
+
+ROWS_HEAD = """# Performance, every row
+
+Written by `bench/compare`, as is [the first page](performance.md). It runs nd4c and its peers in turns, with two threads each.
+Every library has a process of its own, which is stopped between its turns. A ratio is the best peer's time divided by nd4c's,
+as the median over the rounds: above 1, nd4c is faster. A bar is met if the ratio is at least {tolerance} times the bar. A row
+is unsteady if that median and the ratio of the two times shown differ by more than {unsteady:.0f} %: other work disturbed it, and
+it counts neither as met nor in a mean. nd4c is called from C; NumPy, PyTorch and the runtimes are called from Python, as their
+users call them. Models run through each runtime's own interface, with bound inputs and outputs. OpenVINO runs only models, so
+it takes part only in rows that run a model in nd4c, too. Results are compared: a peer whose result differs does not count.
+`bench/groups` says what is timed, and the figures are in `docs/reference/performance`. "Of the limit" compares nd4c's time with
+the time that the bytes or multiply-adds of the call would take at the rates measured in the same run: 100 % is the limit. It is
+more than 100 % if caches hold data that the limit assumes to be in memory. Rows marked disturbed shared the machine with other
+work for more than a tenth of its processors. Whether one build of nd4c is slower than another one is measured by
+`bench/compare --against` ([Measure speed](../how-to/measuring.md))."""
 
 
-def write(folder, kept):
-    """kept: pairs of Group and the group's JSON. Returns how many bars are missed."""
-    kept = [(group, data) for group, data in kept if data["rows"]]
-    groups = [(group, [Line(row, data["rows"][row.name], data["limits"]) for row in group.rows if row.name in data["rows"]])
-              for group, data in kept]
-    judged = [line for _, lines in groups for line in lines if line.judged]
-    met = sum(line.met for line in judged)
-    out = [HEAD, "", f"**{met} of {len(judged)} bars are met.**", "", *summary_lines(groups),
-           "![Ratios of all comparisons](performance.svg)", ""]
-    if met < len(judged):
+def first_lines(groups):
+    """The row that stands for each group: its words and its line."""
+    for group, lines in groups:
+        if group.first:
+            name, words = group.first
+            yield from ((words, line) for line in lines if line.row.name == name)
+
+
+def first_table(groups):
+    yield from ("| what | nd4c | best peer | ratio |", "|---|---|---|---|")
+    for words, line in first_lines(groups):
+        peer = f"{running.PEERS[line.best]} {duration(line.found['ns'][line.best])}" if line.best else ""
+        ratio = f"{line.ratio:.2f}" if line.ratio else ""
+        yield f"| {words} | {duration(line.ours) if line.ours else 'refused'} | {peer} | {ratio} |"
+    yield ""
+
+
+def count_line(groups):
+    lines = [line for _, lines in groups for line in lines]
+    judged, unsteady = [line for line in lines if line.judged], sum(not line.steady for line in lines)
+    return (f"**{sum(line.met for line in judged)} of {len(judged)} bars are met.** " +
+            (f"{unsteady} more rows were unsteady and are not judged." if unsteady else "")).rstrip()
+
+
+def first_page(groups, kept):
+    """For people: ten rows, one picture, the groups."""
+    machine = kept[0][1]["machine"][0]
+    return [HEAD, *first_table(groups), f"The machine: {machine}.", "", HOW.format(tolerance=TOLERANCE), "", "## Groups", "",
+            count_line(groups), "", *summary_lines(groups)]
+
+
+def rows_page(groups, kept):
+    """Every row."""
+    out = [ROWS_HEAD.format(tolerance=TOLERANCE, unsteady=100 * (UNSTEADY - 1)), "", count_line(groups), "",
+           "![Ratios of all comparisons](performance-rows.svg)", ""]
+    if any(line.judged and not line.met for _, lines in groups for line in lines):
         out += missed_lines(groups)
     for (group, lines), (_, data) in zip(groups, kept):
         out += group_lines(group, lines, data)
-    out += run_lines(kept)
-    (folder / "performance.md").write_text("\n".join(out), encoding="utf-8")
-    (folder / "performance.svg").write_text(picture(groups), encoding="utf-8")
-    return len(judged) - met
+    return out + list(run_lines(kept))
+
+
+def pages(kept):
+    """kept: pairs of Group and the group's JSON. Returns the text of each file by name, and how many bars are missed."""
+    kept = [(group, data) for group, data in kept if data["rows"]]
+    groups = [(group, [Line(row, data["rows"][row.name], data["limits"]) for row in group.rows if row.name in data["rows"]])
+              for group, data in kept]
+    averages = [(group, lines, mean(lines)) for group, lines in groups]
+    files = {"performance.md": "\n".join(first_page(groups, kept)).rstrip() + "\n",
+             "performance-rows.md": "\n".join(rows_page(groups, kept)).rstrip() + "\n",
+             "performance.svg": performance_pictures.bars(list(first_lines(groups))),
+             "performance-rows.svg": performance_pictures.lanes(averages)}
+    return files, sum(line.judged and not line.met for _, lines in groups for line in lines)
+
+
+def write(folder, kept):
+    """Returns how many bars are missed."""
+    files, missed = pages(kept)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return missed

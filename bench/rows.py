@@ -32,7 +32,6 @@ class Row:
     direct: dict = dataclasses.field(default_factory=dict)
     into: bool = True
     bar: float = 1.0  # the least ratio of the fastest peer's time to nd4c's; None: none
-    against: tuple = None  # the peers that count for it, None: all
     flops: float = None  # what one call computes
     peak: str = "f32"  # the kind of multiply-adds that limits it
     check: str = "close"  # how results are compared: close, scaled (by the largest), abs (signs are free), none
@@ -49,13 +48,15 @@ class Row:
 
 @dataclasses.dataclass
 class Group:
-    """title and text head its part of the page; mean: the bar of the geometric mean of its ratios."""
+    """title and text head its part of the page; mean: the bar of the geometric mean of its ratios. first: the row that stands
+    for the group on the first page, and what it does in plain words."""
 
     name: str
     title: str
     text: str
     rows: list
     mean: float = None
+    first: tuple = None
 
 
 def aligned(shape, dtype):

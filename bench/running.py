@@ -123,10 +123,10 @@ class Runner:
             each.close()
 
 
-def best(row, found):
+def best(found):
     """The peer that counts, and its ratio: the least among those whose results are right."""
     ratios = {peer: ratio for peer, ratio in found["ratios"].items()
-              if peer not in found["wrong"] and (row.against is None or peer in row.against)}
+              if peer not in found["wrong"]}
     return min(ratios.items(), key=lambda item: item[1], default=(None, None))
 
 
@@ -149,5 +149,5 @@ def told(row, found):
     """One line."""
     times = ", ".join(f"{PEERS[peer]} {ns / 1e3:.4g}" for peer, ns in found["ns"].items())
     failed = "; ".join(f"{PEERS[peer]}: {why[:70]}" for peer, why in {**found["refused"], **found["wrong"]}.items())
-    _, ratio = best(row, found)
+    _, ratio = best(found)
     return f"{row.name:44} {'' if ratio is None else f'{ratio:6.2f}'}  us: {times}" + (f"  [{failed}]" if failed else "")

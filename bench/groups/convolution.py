@@ -76,4 +76,5 @@ def all_rows():
 
 
 GROUP = Group("convolution", "Convolution and pooling", "f32. Channels last: the memory's order, the shape is NCHW.",
-              list(all_rows()))
+              list(all_rows()),
+              first=("model: conv 3x3 64 channels 56^2", "convolution 3 x 3, 64 channels of 56 x 56"))

@@ -84,4 +84,5 @@ def all_rows():
 
 GROUP = Group("gemm", "Matrix products",
               "Results are written into a given output, if the library takes one. OpenBLAS and oneDNN are called directly, with "
-              "their own choice of kernels. The rows named model run an ONNX model with constant weights, which every runtime may pack.", list(all_rows()))
+              "their own choice of kernels. The rows named model run an ONNX model with constant weights, which every runtime may pack.", list(all_rows()),
+              first=("matmul f32 1024^3", "matrix product of 1024 x 1024"))

@@ -24,4 +24,5 @@ TABLE = [
 GROUP = Group("linalg", "Linear algebra", "Matrices of 512 x 512; fresh results.",
               [Row(f"{name} {t}", {key: text.format(t=t) for key, text in inputs.items()}, *calls, None, into=False,
                    bar=0.9, check=check, tolerance=2e-2 if t == "f32" else 1e-5)
-               for t in ("f32", "f64") for name, inputs, *calls, check in TABLE])
+               for t in ("f32", "f64") for name, inputs, *calls, check in TABLE],
+              first=("svd f32", "singular values and vectors"))

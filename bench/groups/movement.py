@@ -225,4 +225,5 @@ SELECT = [
 ]
 
 GROUP = Group("movement", "Broadcasting and moving", "f32 unless said; into an output where the library takes one.",
-              [Row(*row) for row in TABLE + MORE] + [Row(*row, into=False) for row in SELECT], mean=2.0)
+              [Row(*row) for row in TABLE + MORE] + [Row(*row, into=False) for row in SELECT], mean=2.0,
+              first=("transpose 4096x4096", "transpose of 4096 x 4096, copied"))

@@ -71,4 +71,5 @@ GROUP = Group("sorting", "Sorting, counting, random numbers, Fourier transforms"
               [Row(row.name, row.inputs, row.nd4c, row.numpy, row.torch, row.onnx, into=False, check=row.check)
                for row in sort_rows()] + [Row(*row, into=False, check="scaled", tolerance=1e-3) for row in TABLE]
               + [Row(name, STATE, *calls, check="none") for name, *calls in RANDOM]
-              + [Row(*row, check="scaled", tolerance=1e-4) for row in TRANSFORMS])
+              + [Row(*row, check="scaled", tolerance=1e-4) for row in TRANSFORMS],
+              first=("sort f32 10^6", "sort of a million numbers"))
