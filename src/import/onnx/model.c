@@ -89,7 +89,8 @@ static nd4c_status parse_model(nd4c_onnx_model *model) {
   }
   ND4C_TRY(nd4c_onnx_functions_sort(model));
   ND4C_TRY(nd4c_onnx_model_check(model));
-  return nd4c_onnx_model_check_ops(model);
+  ND4C_TRY(nd4c_onnx_model_check_ops(model));
+  return nd4c_onnx_model_check_calls(model);
 }
 
 nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model) {

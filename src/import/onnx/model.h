@@ -58,6 +58,10 @@ typedef struct nd4c_onnx_opset {
   int64_t version;
 } nd4c_onnx_opset;
 
+/* Limits of the nesting of graphs and calls, and of the nodes of a model with all calls inlined. The importer, which
+ * also inlines loops, has the same limit for what it adds to a graph. */
+enum { ND4C_ONNX_DEPTH_MOST = 64, ND4C_ONNX_NODES_MOST = 1 << 20 };
+
 /* Where a value comes from. */
 typedef enum nd4c_onnx_source {
   ND4C_ONNX_FROM_NOWHERE = 0,
@@ -128,6 +132,7 @@ typedef struct nd4c_onnx_function {
   nd4c_onnx_graph body;
   nd4c_region_list opsets;     /* nd4c_onnx_opset */
   nd4c_region_list attributes; /* nd4c_onnx_attribute: those with a default */
+  int64_t nodes_expanded;      /* check_calls.c: of the body with all calls inlined; 0: not counted */
   uint64_t offset;
 } nd4c_onnx_function;
 
@@ -191,6 +196,8 @@ nd4c_status nd4c_onnx_functions_sort(nd4c_onnx_model *model);
 const nd4c_onnx_function *nd4c_onnx_function_find(const nd4c_onnx_model *model, const nd4c_onnx_node *node);
 /* Checks that each op, opset and function is known, and that nodes have the numbers of inputs that they take. */
 nd4c_status nd4c_onnx_model_check_ops(nd4c_onnx_model *model);
+/* Refuses functions that call themselves, and more nodes than ND4C_ONNX_NODES_MOST with all calls inlined (FORMAT). */
+nd4c_status nd4c_onnx_model_check_calls(nd4c_onnx_model *model);
 
 /* "node 'name' (Conv)", or "node 12 (Conv)" if it has no name. */
 typedef struct nd4c_onnx_node_text {

@@ -9,16 +9,13 @@
 #include "import/onnx/importer.h"
 #include "import/onnx/ops/mapping.h"
 
-/* Limits of the nesting of graphs and calls, and of the nodes of a graph with all calls and loops inlined. The number
- * of nodes is not limited when a model is interpreted. */
-enum { DEPTH_MOST = 64, NODES_MOST = 1 << 20 };
-
 /* -- values --------------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_onnx_scope_open(nd4c_onnx_importer *importer, nd4c_onnx_scope *scope) {
   size_t count = (size_t)scope->graph->values.count;
-  if (importer->depth >= DEPTH_MOST) {
-    return nd4c_fail(ND4C_FORMAT, "graphs and functions are more than %d deep inside each other", (int)DEPTH_MOST);
+  if (importer->depth >= ND4C_ONNX_DEPTH_MOST) {
+    return nd4c_fail(ND4C_FORMAT, "graphs and functions are more than %d deep inside each other",
+                     (int)ND4C_ONNX_DEPTH_MOST);
   }
   scope->environment = nd4c_allocate(count * sizeof *scope->environment);
   if (scope->environment == NULL) {
@@ -167,8 +164,8 @@ static nd4c_status emit_node(nd4c_onnx_importer *importer, const nd4c_onnx_scope
   int32_t output_room = node->output_count < ND4C_ONNX_OUTPUTS ? ND4C_ONNX_OUTPUTS : node->output_count;
   size_t count = (size_t)node->input_count + (size_t)output_room;
   int32_t mark = importer->created_count;
-  if (importer->graph != NULL && ++importer->emitted > NODES_MOST) {
-    return nd4c_fail(ND4C_FORMAT, "more than %d nodes with all functions and loops inlined", (int)NODES_MOST);
+  if (importer->graph != NULL && ++importer->emitted > ND4C_ONNX_NODES_MOST) {
+    return nd4c_fail(ND4C_FORMAT, "more than %d nodes with all functions and loops inlined", (int)ND4C_ONNX_NODES_MOST);
   }
   if (count > FEW) {
     ND4C_TRY(nd4c_onnx_claim(&emission, count, sizeof *operands, "the values of a node", &operands));
