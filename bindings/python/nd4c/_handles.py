@@ -49,19 +49,26 @@ class Owner:
     @contextlib.contextmanager
     def _used(self):
         """The handle during a call that may take long: close() on another thread lets the call finish."""
-        with _lock:
-            handle = self._open()
-            self._uses += 1
+        handle = self._begin_use()
         try:
             yield handle
         finally:
-            with _lock:
-                self._uses -= 1
-                closing = self._closing if not self._uses else False
-                if closing:
-                    self._closing = False
+            self._end_use()
+
+    def _begin_use(self):
+        with _lock:
+            handle = self._open()
+            self._uses += 1
+        return handle
+
+    def _end_use(self):
+        with _lock:
+            self._uses -= 1
+            closing = self._closing if not self._uses else False
             if closing:
-                self._destroy_or_keep(closing)
+                self._closing = False
+        if closing:
+            self._destroy_or_keep(closing)
 
     def _open(self):
         """The handle, for a call of the library."""

@@ -8,9 +8,9 @@ import threading
 from collections import namedtuple
 from ctypes import byref, c_void_p
 
+import nd4c
 from nd4c import _abi, _dtypes
 from nd4c._core import Array, from_handle, handle
-from nd4c._creation import asarray
 from nd4c._devices import Device, find, on
 from nd4c._errors import Error, check, error
 from nd4c._handles import Owner
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     _Device = Union[Device, str]
 
 _open, _open_memory, _close = (bind("nd4c_model_" + name) for name in ("open", "open_memory", "close"))
-_run, _report = bind("nd4c_model_run_data"), bind("nd4c_model_report")
+_run, _run_data, _report = bind("nd4c_model_run"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
 _ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
 _NO_DEVICE = 1  # an address of no device
@@ -177,6 +177,8 @@ class Model(Owner):
         progress = settings.progress
         self.inputs = self._values("nd4c_model_input")
         self.outputs = self._values("nd4c_model_output")
+        self._takes = {value.name: value for value in self.inputs}
+        self._gives_arrays = all(value.kind == "array" for value in self.inputs + self.outputs)
         if progress is not None:
             self._progress = _abi.progress_callback(
                 lambda user, what, done, total: progress(what.decode(), done, total))
@@ -259,30 +261,40 @@ class Model(Owner):
         for name in given:
             if not isinstance(name, str):
                 raise TypeError("run: inputs are given by name, not by %s" % type(name).__name__)
-        kinds = {value.name: value for value in self.inputs}
+        takes = self._takes
+        if self._gives_arrays and all(name in takes and value is not None for name, value in given.items()):
+            arrays = [value if type(value) is Array else _array_of(value, takes[name]) for name, value in given.items()]
+            return self._run(_run, given, [handle(array) for array in arrays], from_handle)
         made = []
         try:
             for name, value in given.items():
-                made.append(_datum(value, kinds.get(name), name))
-            outs = (c_void_p * len(self.outputs))()
-            arguments = ((ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
-                         (c_void_p * len(made))(*made), len(made), outs, len(outs))
-            if self._device is None:
-                return self._run(arguments, outs)
-            with on(self._device, from_host=True):
-                return self._run(arguments, outs)
+                made.append(_datum(value, takes.get(name), name))
+            return self._run(_run_data, given, made, _taken)
         finally:
             for datum in made:
                 _release(datum)
 
-    def _run(self, arguments, outs):
+    def _run(self, function, names, handles, taken):
+        """Runs by `function` and converts the outputs by `taken`, on the model's device if it has one."""
+        outs = (c_void_p * len(self.outputs))()
+        arguments = ((ctypes.c_char_p * len(handles))(*[name.encode() for name in names]),
+                     (c_void_p * len(handles))(*handles), len(handles), outs, len(outs))
+        if self._device is None:
+            return self._finish(function, arguments, outs, taken)
+        with on(self._device, from_host=True):
+            return self._finish(function, arguments, outs, taken)
+
+    def _finish(self, function, arguments, outs, taken):
         """Converts the outputs to Python objects before the surrounding block ends, because its end may raise."""
-        with self._used() as opened:
-            status = _run(opened, None, *arguments)
+        opened = self._begin_use()  # `with self._used()` takes a microsecond more
+        try:
+            status = function(opened, None, *arguments)
             failure = error(status) if status else None
+        finally:
+            self._end_use()
         if failure is not None:
             raise failure if self._placed is None else self._placed.instead_of(failure)
-        return {value.name: _taken(out) for value, out in zip(self.outputs, outs)}
+        return {value.name: taken(out) for value, out in zip(self.outputs, outs)}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Outputs in order (one alone: itself), inputs in order or by name."""
@@ -361,6 +373,14 @@ def _described(row):
     return Value(row.name.decode(), kind, _dtypes.by_number.get(row.dtype), shape)
 
 
+def _array_of(value, declared):
+    """An array of what asarray takes; numbers and lists without a dtype of their own get the declared one."""
+    try:
+        return nd4c.asarray(value) if hasattr(value, "dtype") else nd4c.asarray(value, declared.dtype)
+    except (TypeError, ValueError) as error:
+        raise type(error)("run: input %r: %s" % (declared.name, error)) from None
+
+
 def _datum(value, declared, name):
     """An nd4c_datum * of a Python value, as the input declares it."""
     kinds = (declared.kind or "array").split(" of ") if declared is not None else []
@@ -389,7 +409,7 @@ def _made(value, kinds, dtype):
                 _release(item)
     else:
         plain = not hasattr(value, "dtype")
-        array = value if type(value) is Array else asarray(value, dtype=dtype if plain else None)
+        array = value if type(value) is Array else nd4c.asarray(value, dtype=dtype if plain else None)
         check(bind("nd4c_datum_of_array")(handle(array), byref(out)))
     return out.value
 

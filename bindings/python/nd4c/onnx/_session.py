@@ -181,19 +181,26 @@ class InferenceSession:
         return IOBinding(self)
 
     def _results(self, names, feed, run_options):
-        known = [value.name for value in self._model.outputs]
-        names = known if not names else list(names)
-        for name in names:
-            if name not in known:
-                raise ValueError("run: the model has no output %r; it has %s" % (name, ", ".join(known)))
+        names = list(names or ())
+        if names:
+            known = [value.name for value in self._model.outputs]
+            for name in names:
+                if name not in known:
+                    raise ValueError("run: the model has no output %r; it has %s" % (name, ", ".join(known)))
         self._check_overrides(feed)
+        results = self._run_model(feed, run_options)
+        return {name: results[name] for name in names} if names else results
+
+    def _run_model(self, feed, run_options):
+        options = self._options
+        if run_options is None and not options.intra_op_num_threads and not options.use_deterministic_compute:
+            return self._model.run(feed)
         with contextlib.ExitStack() as blocks:
             if run_options is not None:
                 blocks.enter_context(run_options.cancellation)
-            if self._options.intra_op_num_threads or self._options.use_deterministic_compute:
-                blocks.enter_context(_Settings(self._options))
-            results = self._model.run(feed)
-        return {name: results[name] for name in names}
+            if options.intra_op_num_threads or options.use_deterministic_compute:
+                blocks.enter_context(_Settings(options))
+            return self._model.run(feed)
 
     def _check_overrides(self, feed):
         for value in self._model.inputs if self._options.free_dimensions else ():
