@@ -1,10 +1,6 @@
 """The model of a row: an ONNX file where the row names one, else a model of one node or a few."""
 
-import pathlib
-
 import onnx_rows
-
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "build" / "models"
 
 
 def model_of(row, inputs):
@@ -14,4 +10,4 @@ def model_of(row, inputs):
     import make_models
 
     name = row.onnx[len("file("):-1]
-    return str(make_models.make(name, FOLDER)), make_models.sample_inputs(name)
+    return str(make_models.make(name, make_models.FOLDER)), make_models.sample_inputs(name)

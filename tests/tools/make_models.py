@@ -4,7 +4,8 @@
 light_*.onnx: the nine networks of the package onnx. As shipped, every weight of them is one constant and so is every
 output; here the weights are seeded random values of the size that trained ones have (He: a convolution keeps the
 variance of what it reads). bert_base*.onnx: an encoder of BERT's shape as PyTorch exports it, its weights beside it as
-external data. The same seed gives the same files; files that are up to date are not made again.
+external data. The package networks has more, with variants by number ("resnet18@5"). The same seed gives the same files;
+files that are up to date are not made again.
 """
 
 import argparse
@@ -18,10 +19,13 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import networks
+
 VERSION = "1"  # version of the models; a change makes all models again
 LIGHT = ("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet", "vgg19",
          "zfnet512")
 BERT = {"bert_base": True, "bert_base_decomposed": False}  # name: LayerNormalization as one node
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build" / "models"
 NAMES = tuple("light_" + name for name in LIGHT) + tuple(BERT)
 
 # Trained statistics hold activations in place. Random ones do not, so the growth is compensated: residual branches are added
@@ -235,8 +239,10 @@ def make_bert(name, path):
 
 # -- inputs and files --------------------------------------------------------------------------------------------------
 
-def sample_inputs(name):
-    """The input a model is compared on: name -> array."""
+def sample_inputs(name, folder=FOLDER):
+    """The input a model is compared on: name -> array. folder: where make() has put it."""
+    if networks.is_name(name):
+        return networks.sample_inputs(name, folder / (name + ".onnx"))
     random = random_of(name, "input")
     if name in BERT:
         mask = np.ones((1, Encoder.SEQUENCE), np.int64)
@@ -256,7 +262,8 @@ def make(name, folder):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (path.exists() and stamp.exists() and stamp.read_text() == version):
             stamp.unlink(missing_ok=True)
-            (make_bert if name in BERT else make_light)(name, path)
+            maker = networks.make if networks.is_name(name) else make_bert if name in BERT else make_light
+            maker(name, path)
             stamp.write_text(version)
     return path
 
@@ -264,12 +271,11 @@ def make(name, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="which (default: all): " + ", ".join(NAMES))
-    root = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("--output", type=pathlib.Path, default=root / "build" / "models")
+    parser.add_argument("--output", type=pathlib.Path, default=FOLDER)
     options = parser.parse_args()
-    unknown = [name for name in options.names if name not in NAMES]
+    unknown = [name for name in options.names if name not in NAMES and not networks.is_name(name)]
     if unknown:
-        parser.error(f"unknown model {unknown[0]!r}; known: {', '.join(NAMES)}")
+        parser.error(f"unknown model {unknown[0]!r}; known: {', '.join(NAMES + networks.NAMES)}, and variants as resnet18@5")
     for name in options.names or NAMES:
         path = make(name, options.output)
         print(f"{os.path.getsize(path) / 1e6:8.1f} MB  {path}", flush=True)
