@@ -10,6 +10,7 @@
 #include "kernels/cpu/elementwise/fast.h"
 #include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/indexing/pick.h"
+#include "kernels/cpu/learning/trees.h"
 #include "kernels/cpu/normalization/normalization.h"
 #include "kernels/cpu/quantization/bytes.h"
 #include "kernels/cpu/quantization/scales.h"
