@@ -89,6 +89,11 @@ typedef struct nd4c_plan_options {
    * the piece now, and the report says so (strict context: STRICT). Constants are folded on the host, as they were when
    * the file was written. Only load files that you trust: nd4c executes the code in them. */
   const char *compiled;
+  /* Which passes optimise the graph: names separated by commas (nd4c_plan_report lists them). "-gelu,-layout": all
+   * but these; "gelu,layout": only these. NULL or "": as the property nd4c.plan.passes says, which has the same syntax
+   * and by default switches none off. ARGUMENT: names with and without '-' in one list, or an empty entry. NAME: there
+   * is no such pass. The report names the passes that are switched off. */
+  const char *passes;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps

@@ -26,6 +26,8 @@ typedef struct nd4c_model_options {
   const nd4c_compile_request *compile; /* for the model's plans (nd4c_plan_options), copied */
   const char *compiled; /* path of a file from nd4c_model_compile, for the model's plans (nd4c_plan_options); copied;
                            read when a plan is created. NULL: none */
+  const char *passes; /* which passes run, for the model's plans (nd4c_plan_options); copied, and checked when the model
+                         is opened. NULL: as nd4c.plan.passes says when a plan is created */
 } nd4c_model_options;
 
 /* Opens a model file and checks all of it: wire format, sizes, the order of the graph, ops and opsets. options NULL:

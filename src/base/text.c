@@ -164,6 +164,29 @@ bool nd4c_text_equals_any_case(const char *a, const char *b) {
   return nd4c_text_begins_any_case(a, b, length) && a[length] == '\0';
 }
 
+size_t nd4c_text_edits(const char *a, size_t length, const char *b) {
+  size_t row[ND4C_TEXT_EDITS_LONGEST + 1];
+  const size_t b_length = strlen(b);
+  if (length > ND4C_TEXT_EDITS_LONGEST || b_length > ND4C_TEXT_EDITS_LONGEST) {
+    return SIZE_MAX;
+  }
+  for (size_t j = 0; j <= b_length; j++) {
+    row[j] = j;
+  }
+  for (size_t i = 1; i <= length; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b_length; j++) {
+      const size_t above = row[j];
+      const size_t changed = diagonal + (small_letter(a[i - 1]) != small_letter(b[j - 1]));
+      const size_t moved = 1 + (above < row[j - 1] ? above : row[j - 1]);
+      row[j] = changed < moved ? changed : moved;
+      diagonal = above;
+    }
+  }
+  return row[b_length];
+}
+
 typedef struct interned {
   struct interned *next;
   char bytes[];

@@ -38,6 +38,12 @@ bool nd4c_text_equals_any_case(const char *a, const char *b);
 /* Whether `text` begins with the first `length` bytes of `start`. */
 bool nd4c_text_begins_any_case(const char *text, const char *start, size_t length);
 
+enum { ND4C_TEXT_EDITS_LONGEST = 64 };
+/* Number of letters to add, remove or change that turn the first `length` bytes of `a` into `b`, without regard to the
+ * case of ASCII letters; to find the name that a user may have meant. SIZE_MAX if one has more than
+ * ND4C_TEXT_EDITS_LONGEST bytes. */
+size_t nd4c_text_edits(const char *a, size_t length, const char *b);
+
 /* Interns a text: equal texts give one pointer, valid as long as the library is loaded. For texts that change while
  * callers may hold them. NULL if memory is exhausted. Any thread. */
 const char *nd4c_text_intern(const char *text);

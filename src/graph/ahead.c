@@ -104,6 +104,8 @@ static nd4c_status make_plan(const char *target, const nd4c_plan_options *option
   bool here = false;
   ND4C_TRY(nd4c_registry_find_target(target, &plan->device, &here));
   ND4C_TRY(make_context(plan->device, here, &plan->context));
+  ND4C_TRY(
+      nd4c_passes_switch(options != NULL && ND4C_HAS_FIELD(options, passes) ? options->passes : NULL, &plan->switches));
   plan->context->unasked = true;
   plan->portable = plan->ahead = true;
   nd4c_engine_rules_read(&plan->rules);

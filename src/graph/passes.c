@@ -14,6 +14,14 @@ static const nd4c_pass *const passes[] = {ND4C_PASSES(ADDRESS)};
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 _Static_assert(PASS_COUNT <= (int)ND4C_PASS_RECORDS, "room for a record of each pass");
 
+int32_t nd4c_passes_count(void) {
+  return PASS_COUNT;
+}
+
+const nd4c_pass *nd4c_passes_at(int32_t index) {
+  return passes[index];
+}
+
 /* Where constants are computed and kept: on the plan's device, or on the host if the plan has a placement. Each device
  * then copies them from the host once; from another device, the host would have to fetch the ones it needs. Also on the
  * host if another process must compute the same constants. */
@@ -49,9 +57,11 @@ static nd4c_status run_pass(nd4c_plan *plan, const nd4c_pass *row, nd4c_context 
 nd4c_status nd4c_passes_run(nd4c_plan *plan) {
   nd4c_context *context = NULL;
   ND4C_TRY(find_context(plan, &context));
+  plan->optimized = true;
   for (int32_t i = 0; i < PASS_COUNT; i++) {
     const bool of_device = passes[i]->where == ND4C_PASS_DEVICE;
-    if (!of_device || (plan->placement == NULL && !plan->ahead)) {
+    const bool possible = !of_device || (plan->placement == NULL && !plan->ahead);
+    if (possible && !plan->switches.off[i]) {
       ND4C_TRY(run_pass(plan, passes[i], of_device ? plan->context : context));
     }
   }

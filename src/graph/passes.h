@@ -26,7 +26,16 @@ typedef struct nd4c_pass {
 #define ND4C_PASS(order, name_, where_, doc_) \
   const nd4c_pass nd4c_pass_##name_ = {.name = #name_, .doc = doc_, .where = ND4C_PASS_##where_, .run = run};
 
-/* Runs all passes on the plan's graph and records what each did. */
+/* All passes, in the order in which they run. */
+int32_t nd4c_passes_count(void);
+const nd4c_pass *nd4c_passes_at(int32_t index);
+
+/* Reads which passes run: from `asked`, the option of a plan or model, or, if it is NULL or empty, from
+ * nd4c.plan.passes. Names that begin with '-' are switched off; names without '-' are the only ones that run; an empty
+ * list switches none off. ARGUMENT (both kinds in one list, an empty entry), NAME with the nearest name. */
+nd4c_status nd4c_passes_switch(const char *asked, nd4c_pass_switches *switches);
+
+/* Runs the passes that are not switched off on the plan's graph and records what each did. */
 nd4c_status nd4c_passes_run(nd4c_plan *plan);
 
 #endif

@@ -91,6 +91,10 @@ static const nd4c_compile_request *request_of(const nd4c_plan_options *options) 
   return options != NULL && ND4C_HAS_FIELD(options, compile) ? options->compile : NULL;
 }
 
+static const char *passes_of(const nd4c_plan_options *options) {
+  return options != NULL && ND4C_HAS_FIELD(options, passes) ? options->passes : NULL;
+}
+
 /* The plan's context: the caller's, or a new one if a placement names a single other device. */
 static nd4c_status settle(nd4c_plan *plan, nd4c_context *asked, const nd4c_placement *placement) {
   nd4c_device *single = placement != NULL ? nd4c_placement_single(placement) : NULL;
@@ -129,7 +133,8 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   ND4C_TRY(nd4c_plan_allocate(&created));
   created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
   nd4c_engine_rules_read(&created->rules);
-  nd4c_status status = settle(created, resolved, placement);
+  nd4c_status status = nd4c_passes_switch(passes_of(options), &created->switches);
+  status = status == ND4C_OK ? settle(created, resolved, placement) : status;
   if (status == ND4C_OK) {
     status = nd4c_compile_request_copy("nd4c_plan_create", request_of(options), &created->compile);
   }

@@ -114,7 +114,13 @@ typedef struct nd4c_pass_record {
   int32_t before, after, changes;
 } nd4c_pass_record;
 
-enum { ND4C_PASS_RECORDS = 32 };
+enum { ND4C_PASS_RECORDS = 64 };
+
+/* Which passes do not run, by their number. */
+typedef struct nd4c_pass_switches {
+  bool off[ND4C_PASS_RECORDS];
+  const char *from; /* the option or property that says so */
+} nd4c_pass_switches;
 
 struct nd4c_plan {
   uint32_t magic;
@@ -139,6 +145,8 @@ struct nd4c_plan {
   nd4c_engine_rules rules; /* when the choices were made */
   nd4c_graph *graph;       /* own, rewritten */
   int32_t nodes_recorded;
+  bool optimized; /* passes were asked for */
+  nd4c_pass_switches switches;
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;
   int32_t *segment_of; /* by node, for the first segmented_count nodes: number of its segment, -1: none. NULL: no

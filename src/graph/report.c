@@ -4,6 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "graph/passes.h"
 #include "graph/plan.h"
 
 static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
@@ -13,7 +14,7 @@ static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
   }
   nd4c_text_print(text, ": %d nodes recorded, %d after passes, %d steps\n", plan->nodes_recorded,
                   plan->graph->node_count, plan->step_count);
-  if (plan->pass_count == 0) {
+  if (!plan->optimized) {
     nd4c_text_print(text, "passes: none (no_optimization)\n");
     return;
   }
@@ -22,6 +23,19 @@ static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
     const nd4c_pass_record *pass = &plan->passes[i];
     nd4c_text_print(text, "  %-16s %5d -> %5d nodes, %4d changes  (%s)\n", pass->name, pass->before, pass->after,
                     pass->changes, pass->doc);
+  }
+}
+
+static void print_switches(const nd4c_plan *plan, nd4c_text *text) {
+  int32_t off = 0;
+  for (int32_t i = 0; plan->optimized && i < nd4c_passes_count(); i++) {
+    if (plan->switches.off[i]) {
+      nd4c_text_print(text, "%s %s", off == 0 ? "passes switched off:" : ",", nd4c_passes_at(i)->name);
+      off++;
+    }
+  }
+  if (off > 0) {
+    nd4c_text_print(text, " (%s)\n", plan->switches.from);
   }
 }
 
@@ -246,6 +260,7 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   }
   nd4c_text report = {0};
   print_passes(plan, &report);
+  print_switches(plan, &report);
   nd4c_plan_print_mode(plan, &report);
   print_steps(plan, &report);
   if (plan->compile != NULL) {

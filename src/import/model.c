@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/compile_request.h"
+#include "graph/passes.h"
 #include "graph/plan/placement.h"
 #include "import/model_internal.h"
 #include "nd4c/plugin.h"
@@ -52,6 +53,13 @@ static nd4c_status keep_placement(nd4c_model *model, const nd4c_placement *place
   return ND4C_OK;
 }
 
+static nd4c_status keep_passes(nd4c_model *model, const char *passes) {
+  nd4c_pass_switches switches;
+  ND4C_TRY(nd4c_passes_switch(passes, &switches));
+  model->passes = nd4c_duplicate_text(passes);
+  return model->passes != NULL ? ND4C_OK : nd4c_fail_memory("names of passes", strlen(passes));
+}
+
 static nd4c_status check_options(const char *function, const nd4c_model_options *options) {
   if (options != NULL && !ND4C_HAS_FIELD(options, no_optimization)) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: options.struct_size is %u, expected at least %u", function,
@@ -83,6 +91,9 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compiled) && options->compiled != NULL) {
     made->compiled = nd4c_duplicate_text(options->compiled);
     status = made->compiled != NULL ? ND4C_OK : nd4c_fail_memory("a path", strlen(options->compiled));
+  }
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, passes) && options->passes != NULL) {
+    status = keep_passes(made, options->passes);
   }
   if (status == ND4C_OK) {
     status = prepare(made);
@@ -166,6 +177,7 @@ void nd4c_model_close(nd4c_model *model) {
   nd4c_region_free(&model->region);
   nd4c_deallocate(model->compile);
   nd4c_deallocate(model->compiled);
+  nd4c_deallocate(model->passes);
   model->magic = MODEL_DEAD;
   nd4c_deallocate(model);
 }

@@ -51,7 +51,8 @@ static nd4c_status compile_graph(nd4c_model *model, const char *target, nd4c_gra
                                  char **report) {
   const nd4c_plan_options options = {.struct_size = sizeof options,
                                      .no_optimization = model->no_optimization || model->all_intermediates,
-                                     .compile = model->compile};
+                                     .compile = model->compile,
+                                     .passes = model->passes};
   return nd4c_plan_compile(graph, target, &options, path, report);
 }
 

@@ -141,7 +141,8 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
                                .no_optimization = model->no_optimization || model->all_intermediates,
                                .placement = model->placement,
                                .compile = model->compile,
-                               .compiled = model->compiled};
+                               .compiled = model->compiled,
+                               .passes = model->passes};
   nd4c_status status = import_graph(model, context, inputs, &graph, need);
   if (status != ND4C_OK) {
     return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;

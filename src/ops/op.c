@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "device/plugin_ops.h"
 #include "ops/infer/rules.h"
 #include "ops/signature.h"
@@ -202,40 +203,17 @@ const nd4c_op_info *nd4c_op_get(nd4c_op op) {
 
 enum { LONGEST_NAME = 63 };
 
-static int least(int a, int b) {
-  return a < b ? a : b;
-}
-
-/* Edit distance of two names of at most LONGEST_NAME bytes. */
-static int name_distance(const char *a, size_t a_length, const char *b) {
-  int row[LONGEST_NAME + 1];
-  size_t b_length = strlen(b);
-  for (size_t j = 0; j <= b_length; j++) {
-    row[j] = (int)j;
-  }
-  for (size_t i = 1; i <= a_length; i++) {
-    int diagonal = row[0];
-    row[0] = (int)i;
-    for (size_t j = 1; j <= b_length; j++) {
-      int above = row[j];
-      row[j] = least(least(above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
-      diagonal = above;
-    }
-  }
-  return row[b_length];
-}
-
 /* The op whose name differs least, plug-ins' ops included; of a name with a dot, among the ops of that namespace. */
 static const char *nearest_name(const char *name, size_t length) {
   const char *dot = memchr(name, '.', length), *nearest = NULL;
   const size_t prefix = dot != NULL ? (size_t)(dot - name) + 1 : 0;
-  int best = 0;
+  size_t best = 0;
   for (int32_t i = 0; i < nd4c_op_count() && length <= LONGEST_NAME; i++) {
     const char *candidate = nd4c_op_at(i)->name;
     if (strlen(candidate) > LONGEST_NAME || strncmp(candidate, name, prefix) != 0) {
       continue;
     }
-    int distance = name_distance(name, length, candidate);
+    const size_t distance = nd4c_text_edits(name, length, candidate);
     if (nearest == NULL || distance < best) {
       nearest = candidate;
       best = distance;

@@ -97,6 +97,34 @@ static void refuses_options_without_a_size(void **state) {
   nd4c_model_close(open_example(&options));
 }
 
+static void hands_switches_of_passes_to_plans(void **state) {
+  (void)state;
+  char passes[] = "-identity";
+  nd4c_model *model = open_example(&(nd4c_model_options){.struct_size = sizeof(nd4c_model_options), .passes = passes});
+  memset(passes, 'x', sizeof passes - 1); /* nd4c has copied it */
+  nd4c_array *inputs[] = {make_array(ND4C_FLOAT32, 2, 4, 3, 1), make_array(ND4C_FLOAT32, 2, 4, 3, 2)};
+  const nd4c_array *given[] = {inputs[0], inputs[1]};
+  const char *names[] = {"x", "b"};
+  nd4c_array *outputs[2] = {NULL};
+  char *report = NULL;
+  assert_int_equal(nd4c_model_run(model, NULL, names, given, 2, outputs, 2), ND4C_OK);
+  assert_int_equal(nd4c_model_report(model, &report), ND4C_OK);
+  assert_non_null(strstr(report, "passes switched off: identity (options.passes)"));
+  nd4c_free(report);
+  for (int i = 0; i < 2; i++) {
+    nd4c_array_release(inputs[i]);
+    nd4c_array_release(outputs[i]);
+  }
+  nd4c_model_close(model);
+  wire_bytes bytes = {0};
+  build_example(&bytes);
+  model = NULL;
+  const nd4c_model_options wrong = {.struct_size = sizeof wrong, .passes = "-identty"};
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, &wrong, NULL, NULL, &model), ND4C_NAME);
+  assert_string_equal(nd4c_error_message(), "options.passes: there is no pass 'identty': the nearest is 'identity'");
+  assert_null(model);
+}
+
 /* One call, described by its arguments for x and b. */
 typedef struct run_case {
   const char *names[3];
@@ -351,6 +379,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(describes),
                                      cmocka_unit_test(lists_intermediates),
                                      cmocka_unit_test(refuses_options_without_a_size),
+                                     cmocka_unit_test(hands_switches_of_passes_to_plans),
                                      cmocka_unit_test(matches_inputs),
                                      cmocka_unit_test(keeps_plans),
                                      cmocka_unit_test(contexts_share_plans),

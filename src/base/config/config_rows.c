@@ -1,10 +1,10 @@
 /* Implements config_rows.h: finds rows by name and adds those that providers declare. config.c calls it. */
 #include "base/config/config_rows.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 
 #define ROW(KEY, name, variable, kind, value, words) \
   [ND4C_CONFIG_##KEY] = {                            \
@@ -45,31 +45,6 @@ int nd4c_config_rows_find(const char *name) {
   return -1;
 }
 
-/* Number of edits that turn one name into the other, without regard to case. Names longer than the table's are never
- * near. */
-static size_t name_distance(const char *a, const char *b) {
-  enum { LONGEST = 64 };
-  size_t a_length = strlen(a), b_length = strlen(b), costs[LONGEST + 1];
-  if (a_length > LONGEST || b_length > LONGEST) {
-    return SIZE_MAX;
-  }
-  for (size_t j = 0; j <= b_length; j++) {
-    costs[j] = j;
-  }
-  for (size_t i = 1; i <= a_length; i++) {
-    size_t diagonal = costs[0];
-    costs[0] = i;
-    for (size_t j = 1; j <= b_length; j++) {
-      size_t above = costs[j];
-      size_t same = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
-      size_t step = 1 + (above < costs[j - 1] ? above : costs[j - 1]);
-      costs[j] = same < step ? same : step;
-      diagonal = above;
-    }
-  }
-  return costs[b_length];
-}
-
 const char *nd4c_config_rows_nearest(const char *name, size_t *edits) {
   const int end = nd4c_config_rows_end();
   const char *nearest = rows[0].property;
@@ -77,7 +52,7 @@ const char *nd4c_config_rows_nearest(const char *name, size_t *edits) {
   for (int key = 0; key < end; key = next_row(key)) {
     const char *names[] = {nd4c_config_row_of(key)->property, nd4c_config_row_of(key)->environment};
     for (int i = 0; i < 2; i++) {
-      const size_t distance = name_distance(name, names[i]);
+      const size_t distance = nd4c_text_edits(name, strlen(name), names[i]);
       if (distance < *edits) {
         *edits = distance;
         nearest = names[i];
