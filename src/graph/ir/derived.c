@@ -1,5 +1,6 @@
 /* Implements derived.h: one list for the process, under a lock. passes/fold_affine.c looks up and adds constants;
- * ir/graph.c drops the uses of a graph that is destroyed. */
+ * ir/graph.c drops the uses of a graph that is destroyed, ir/rewrite.c those of constants that no node reads any
+ * more. */
 #include "graph/ir/derived.h"
 
 #include <string.h>

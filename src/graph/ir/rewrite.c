@@ -8,6 +8,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "graph/ir/derived.h"
 #include "graph/ir/graph_emitter.h"
 
 static void count_use(nd4c_rewrite *rewrite, nd4c_value value, int32_t change) {
@@ -120,9 +121,14 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   }
   graph->node_count = kept;
   for (int32_t i = 0; i < graph->value_count; i++) {
-    if (rewrite->uses[i] == 0 && graph->values[i].constant != NULL) {
-      nd4c_array_release(graph->values[i].constant);
-      graph->values[i].constant = NULL;
+    nd4c_graph_value *value = &graph->values[i];
+    if (rewrite->uses[i] == 0 && value->constant != NULL) {
+      if (value->derived) {
+        nd4c_derived_drop(value->constant);
+        value->derived = false;
+      }
+      nd4c_array_release(value->constant);
+      value->constant = NULL;
     }
   }
   nd4c_deallocate(rewrite->uses);
