@@ -118,7 +118,7 @@ static nd4c_status find_pieces(nd4c_plan *plan, const nd4c_graph *graph, bool op
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
   plan->nodes_recorded = graph->node_count;
   if (optimize) {
-    ND4C_TRY(nd4c_passes_run(plan));
+    ND4C_TRY(nd4c_passes_run(plan, NULL));
   }
   ND4C_TRY(nd4c_plan_make_places(plan));
   ND4C_TRY(nd4c_plan_make_whole(plan));

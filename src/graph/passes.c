@@ -1,10 +1,11 @@
-/* Implements passes.h: runs all passes that the build lists. plan.c and ahead.c call it before they place any node. */
+/* Implements passes.h: the list of passes, and the driver that runs them to their fixed point. plan.c, ahead.c and
+ * explain.c call it before they place any node. */
 #include "graph/passes.h"
 
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "device/registry/registry.h"
-#include "passes_list.h" /* ND4C_PASSES(X), in the order in which they run: made by the build */
+#include "passes_list.h" /* ND4C_PASSES(X), in the order of their numbers: made by the build */
 
 #define DECLARE(name) extern const nd4c_pass nd4c_pass_##name;
 ND4C_PASSES(DECLARE)
@@ -14,6 +15,12 @@ static const nd4c_pass *const passes[] = {ND4C_PASSES(ADDRESS)};
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 _Static_assert(PASS_COUNT <= (int)ND4C_PASS_RECORDS, "room for a record of each pass");
 
+#define PHASE_ROW(phase, name_, settles_, meaning) {.name = name_, .settles = settles_},
+static const struct {
+  const char *name;
+  bool settles;
+} phases[] = {ND4C_PHASE_TABLE(PHASE_ROW)};
+
 int32_t nd4c_passes_count(void) {
   return PASS_COUNT;
 }
@@ -21,6 +28,22 @@ int32_t nd4c_passes_count(void) {
 const nd4c_pass *nd4c_passes_at(int32_t index) {
   return passes[index];
 }
+
+const char *nd4c_phase_name(nd4c_phase phase) {
+  return phases[phase].name;
+}
+
+/* -- one run ------------------------------------------------------------------------------------------------------- */
+
+typedef struct driver {
+  nd4c_plan *plan;
+  const nd4c_pass *const *rows;
+  int32_t count;
+  nd4c_context *context; /* of passes that run on every plan */
+  nd4c_pass_watch *watch;
+  int64_t version;                    /* of the graph: grows with each run that changes it */
+  int64_t settled[ND4C_PASS_RECORDS]; /* the version on which the pass has nothing to do; 0: none yet */
+} driver;
 
 /* Where constants are computed and kept: on the plan's device, or on the host if the plan has a placement. Each device
  * then copies them from the host once; from another device, the host would have to fetch the ones it needs. Also on the
@@ -35,35 +58,100 @@ static nd4c_status find_context(const nd4c_plan *plan, nd4c_context **context) {
   return plan->context->device == host ? ND4C_OK : nd4c_routing_context(plan->context, host, context);
 }
 
-static nd4c_status run_pass(nd4c_plan *plan, const nd4c_pass *row, nd4c_context *context) {
-  nd4c_pass_record *record = &plan->passes[plan->pass_count];
-  *record = (nd4c_pass_record){.name = row->name, .doc = row->doc, .before = plan->graph->node_count};
+static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *changes) {
   nd4c_rewrite rewrite;
-  nd4c_status status = nd4c_rewrite_begin(&rewrite, plan->graph, context);
+  nd4c_status status =
+      nd4c_rewrite_begin(&rewrite, d->plan->graph, row->where == ND4C_PASS_DEVICE ? d->plan->context : d->context);
   if (status == ND4C_OK) {
     status = row->run(&rewrite);
   }
   const nd4c_status ended = nd4c_rewrite_end(&rewrite);
   status = status != ND4C_OK ? status : ended;
-  if (status != ND4C_OK) {
-    return nd4c_fail_prefix(status, "pass %s", row->name);
+  *changes = rewrite.changes;
+  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "pass %s", row->name);
+}
+
+static nd4c_status run_pass(driver *d, int32_t index, bool *changed) {
+  const nd4c_pass *row = d->rows[index];
+  const int32_t before = d->plan->graph->node_count;
+  nd4c_pass_record *record = &d->plan->passes[index];
+  int32_t changes = 0;
+  if (d->watch != NULL) {
+    ND4C_TRY(d->watch->before(d->watch, d->plan, row));
   }
-  record->after = plan->graph->node_count;
-  record->changes = rewrite.changes;
-  plan->pass_count++;
+  ND4C_TRY(rewrite_graph(d, row, &changes));
+  if (d->watch != NULL) {
+    ND4C_TRY(d->watch->after(d->watch, d->plan, row, changes));
+  }
+  const int32_t more = d->plan->graph->node_count - before;
+  *changed = changes > 0 || more != 0;
+  d->version += *changed;
+  if (!*changed || phases[row->phase].settles) {
+    d->settled[index] = d->version;
+  }
+  record->before = record->runs == 0 ? before : record->before;
+  record->after = (record->runs == 0 ? before : record->after) + more;
+  record->changes += changes;
+  record->runs++;
+  record->restless = *changed;
   return ND4C_OK;
 }
 
-nd4c_status nd4c_passes_run(nd4c_plan *plan) {
-  nd4c_context *context = NULL;
-  ND4C_TRY(find_context(plan, &context));
-  plan->optimized = true;
-  for (int32_t i = 0; i < PASS_COUNT; i++) {
-    const bool of_device = passes[i]->where == ND4C_PASS_DEVICE;
-    const bool possible = !of_device || (plan->placement == NULL && !plan->ahead);
-    if (possible && !plan->switches.off[i]) {
-      ND4C_TRY(run_pass(plan, passes[i], of_device ? plan->context : context));
+/* -- rounds -------------------------------------------------------------------------------------------------------- */
+
+static bool can_run(const driver *d, int32_t index) {
+  const bool possible = d->rows[index]->where != ND4C_PASS_DEVICE || (d->plan->placement == NULL && !d->plan->ahead);
+  return possible && !d->plan->switches.off[index];
+}
+
+static nd4c_status run_round(driver *d, nd4c_phase phase, bool *changed) {
+  *changed = false;
+  for (int32_t i = 0; i < d->count; i++) {
+    bool one = false;
+    if (d->rows[i]->phase == phase && can_run(d, i) && d->settled[i] != d->version) {
+      ND4C_TRY(run_pass(d, i, &one));
     }
+    *changed = *changed || one;
   }
   return ND4C_OK;
+}
+
+static nd4c_status simplify(driver *d) {
+  bool changed = true;
+  for (int32_t round = 0; changed && round < ND4C_PASS_ROUNDS; round++) {
+    ND4C_TRY(run_round(d, ND4C_PHASE_SIMPLIFY, &changed));
+  }
+  d->plan->unsettled |= changed ? 1U << ND4C_PHASE_SIMPLIFY : 0U;
+  return ND4C_OK;
+}
+
+static nd4c_status run_phase(driver *d, nd4c_phase phase) {
+  bool changed = true;
+  for (int32_t round = 0; changed && round < ND4C_PASS_ROUNDS; round++) {
+    ND4C_TRY(run_round(d, phase, &changed));
+    if (changed) {
+      ND4C_TRY(simplify(d));
+    }
+  }
+  d->plan->unsettled |= changed ? 1U << phase : 0U;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_passes_drive(nd4c_plan *plan, const nd4c_pass *const *rows, int32_t count, nd4c_pass_watch *watch) {
+  driver d = {.plan = plan, .rows = rows, .count = count, .watch = watch, .version = 1};
+  ND4C_TRY(find_context(plan, &d.context));
+  plan->optimized = true;
+  plan->pass_count = count;
+  for (int32_t i = 0; i < count; i++) {
+    plan->passes[i] = (nd4c_pass_record){.name = rows[i]->name, .doc = rows[i]->doc, .phase = (int32_t)rows[i]->phase};
+  }
+  ND4C_TRY(simplify(&d));
+  for (int32_t phase = ND4C_PHASE_SIMPLIFY + 1; phase < (int32_t)ND4C_PHASE_COUNT; phase++) {
+    ND4C_TRY(run_phase(&d, (nd4c_phase)phase));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_passes_run(nd4c_plan *plan, nd4c_pass_watch *watch) {
+  return nd4c_passes_drive(plan, passes, PASS_COUNT, watch);
 }

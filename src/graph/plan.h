@@ -108,10 +108,14 @@ typedef struct nd4c_patch_list {
 
 typedef struct nd4c_plan_mode nd4c_plan_mode;
 
-/* Nodes before and after one pass. */
+/* What all runs of one pass did together. */
 typedef struct nd4c_pass_record {
   const char *name, *doc;
-  int32_t before, after, changes;
+  int32_t runs;          /* 0: it did not run */
+  int32_t before, after; /* nodes before its first run; the same with those that its runs removed or added */
+  int32_t changes;
+  int32_t phase; /* nd4c_phase */
+  bool restless; /* the last run changed something */
 } nd4c_pass_record;
 
 enum { ND4C_PASS_RECORDS = 64 };
@@ -149,6 +153,7 @@ struct nd4c_plan {
   nd4c_pass_switches switches;
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;
+  uint32_t unsettled;  /* phases, one bit each, that were stopped by the limit of rounds */
   int32_t *segment_of; /* by node, for the first segmented_count nodes: number of its segment, -1: none. NULL: no
                           compiler */
   int32_t segmented_count;
@@ -194,6 +199,8 @@ nd4c_status nd4c_plan_read_compiled(nd4c_plan *plan, const char *path);
 void nd4c_plan_drop_compiled(nd4c_plan *plan);
 /* A file of executables for a plan without pieces: the report says so; an error in a strict context. */
 nd4c_status nd4c_plan_note_unused_file(nd4c_plan *plan);
+/* The lines about passes: what each did, what did not come to an end, what is switched off. */
+void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text);
 /* A line for each node that a compiler declined. */
 void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text);
 

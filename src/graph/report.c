@@ -7,13 +7,16 @@
 #include "graph/passes.h"
 #include "graph/plan.h"
 
-static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
+static void print_head(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "plan on %s", plan->device->identity);
   for (int32_t i = 1; i < plan->place_count; i++) {
     nd4c_text_print(text, ", %s", plan->places[i].device->name);
   }
   nd4c_text_print(text, ": %d nodes recorded, %d after passes, %d steps\n", plan->nodes_recorded,
                   plan->graph->node_count, plan->step_count);
+}
+
+static void print_records(const nd4c_plan *plan, nd4c_text *text) {
   if (!plan->optimized) {
     nd4c_text_print(text, "passes: none (no_optimization)\n");
     return;
@@ -21,8 +24,29 @@ static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "passes:\n");
   for (int32_t i = 0; i < plan->pass_count; i++) {
     const nd4c_pass_record *pass = &plan->passes[i];
-    nd4c_text_print(text, "  %-16s %5d -> %5d nodes, %4d changes  (%s)\n", pass->name, pass->before, pass->after,
-                    pass->changes, pass->doc);
+    if (pass->runs > 0) {
+      nd4c_text_print(text, "  %-16s %5d -> %5d nodes, %4d changes, %d runs  (%s)\n", pass->name, pass->before,
+                      pass->after, pass->changes, pass->runs, pass->doc);
+    }
+  }
+}
+
+/* Phases that did not come to an end, and the passes that still changed something. */
+static void print_unsettled(const nd4c_plan *plan, nd4c_text *text) {
+  for (int32_t phase = 0; phase < (int32_t)ND4C_PHASE_COUNT; phase++) {
+    if ((plan->unsettled & 1U << phase) == 0) {
+      continue;
+    }
+    nd4c_text_print(text, "passes of phase %s were stopped after %d rounds; still changing the graph:",
+                    nd4c_phase_name((nd4c_phase)phase), (int)ND4C_PASS_ROUNDS);
+    const char *before = " ";
+    for (int32_t i = 0; i < plan->pass_count; i++) {
+      if (plan->passes[i].restless && plan->passes[i].phase == phase) {
+        nd4c_text_print(text, "%s%s", before, plan->passes[i].name);
+        before = ", ";
+      }
+    }
+    nd4c_text_print(text, "\n");
   }
 }
 
@@ -37,6 +61,12 @@ static void print_switches(const nd4c_plan *plan, nd4c_text *text) {
   if (off > 0) {
     nd4c_text_print(text, " (%s)\n", plan->switches.from);
   }
+}
+
+void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
+  print_records(plan, text);
+  print_unsettled(plan, text);
+  print_switches(plan, text);
 }
 
 static void print_value(const nd4c_plan *plan, nd4c_value value, nd4c_text *text) {
@@ -259,8 +289,8 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_report: text is NULL");
   }
   nd4c_text report = {0};
-  print_passes(plan, &report);
-  print_switches(plan, &report);
+  print_head(plan, &report);
+  nd4c_plan_print_passes(plan, &report);
   nd4c_plan_print_mode(plan, &report);
   print_steps(plan, &report);
   if (plan->compile != NULL) {

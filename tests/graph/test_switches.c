@@ -24,7 +24,7 @@ static nd4c_status make_plan(const char *passes, nd4c_plan **plan) {
 static int32_t changes_of(const nd4c_plan *plan, const char *pass) {
   for (int32_t i = 0; i < plan->pass_count; i++) {
     if (strcmp(plan->passes[i].name, pass) == 0) {
-      return plan->passes[i].changes;
+      return plan->passes[i].runs > 0 ? plan->passes[i].changes : -1;
     }
   }
   return -1;

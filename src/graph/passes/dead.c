@@ -8,4 +8,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(10, dead, ANY, "removes nodes that no output needs")
+ND4C_PASS(SIMPLIFY, 10, dead, ANY, "removes nodes that no output needs")

@@ -283,4 +283,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(60, fold_affine, ANY, "folds batch_norm and channel constants into conv or batch_norm")
+ND4C_PASS(FUSE, 60, fold_affine, ANY, "folds batch_norm and channel constants into conv or batch_norm")

@@ -51,4 +51,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(30, fold_constants, ANY, "computes small nodes of constants alone")
+ND4C_PASS(SIMPLIFY, 30, fold_constants, ANY, "computes small nodes of constants alone")

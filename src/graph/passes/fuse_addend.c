@@ -52,4 +52,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(80, fuse_addend, ANY, "merges an add into the conv or linear before it")
+ND4C_PASS(FUSE, 80, fuse_addend, ANY, "merges an add into the conv or linear before it")

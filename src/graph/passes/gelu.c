@@ -99,4 +99,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(40, gelu, ANY, "recognises gelu in erf and its neighbours")
+ND4C_PASS(RECOGNIZE, 40, gelu, ANY, "recognises gelu in erf and its neighbours")

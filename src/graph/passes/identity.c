@@ -80,4 +80,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(20, identity, ANY, "removes nodes that give their input back")
+ND4C_PASS(SIMPLIFY, 20, identity, ANY, "removes nodes that give their input back")

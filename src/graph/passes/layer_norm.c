@@ -151,4 +151,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(50, layer_norm, ANY, "recognises layer_norm in means and their neighbours")
+ND4C_PASS(RECOGNIZE, 50, layer_norm, ANY, "recognises layer_norm in means and their neighbours")

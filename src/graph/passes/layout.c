@@ -99,9 +99,15 @@ static bool is_permutation(const int32_t *order, int32_t rank) {
   return true;
 }
 
+static bool is_same_order(const int32_t *a, const int32_t *b, int32_t rank) {
+  return a == b || (a != NULL && b != NULL && memcmp(a, b, (size_t)rank * sizeof *a) == 0);
+}
+
 static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
   nd4c_graph *graph = work->rewrite->graph;
   nd4c_graph_value *output = &graph->values[node->outputs[0]];
+  const int32_t *before = output->order;
+  output->order = NULL; /* of an earlier run, after which other passes changed the graph */
   if (node->output_count != 1 || work->is_output[node->outputs[0]] || nd4c_dtype_is_packed(output->dtype)) {
     return ND4C_OK;
   }
@@ -122,7 +128,7 @@ static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
     order = inherited(graph, node);
   }
   output->order = order;
-  work->rewrite->changes += order != NULL;
+  work->rewrite->changes += !is_same_order(before, order, output->rank);
   return ND4C_OK;
 }
 
@@ -145,4 +151,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return status;
 }
 
-ND4C_PASS(100, layout, DEVICE, "gives values around conv the memory order that its kernel likes")
+ND4C_PASS(LAYOUT, 100, layout, DEVICE, "gives values around conv the memory order that its kernel likes")

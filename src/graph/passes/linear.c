@@ -75,4 +75,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(70, linear, ANY, "makes linear of matmul and a constant bias")
+ND4C_PASS(FUSE, 70, linear, ANY, "makes linear of matmul and a constant bias")
