@@ -111,6 +111,18 @@ static void a_pass_runs_again_after_a_later_one(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+/* Each replacement looks at the readers of one value, not at every node, which takes seconds here. */
+static void many_values_are_replaced(void **state) {
+  (void)state;
+  enum { COUNT = 100001 };
+  nd4c_plan *plan = make_chain(ND4C_OP_negative, COUNT);
+  const nd4c_pass *const rows[] = {&pairs};
+  CHECK_OK(nd4c_passes_drive(plan, rows, 1, NULL));
+  assert_int_equal(plan->graph->node_count, 1);
+  assert_records(plan, (expected[]){{2, COUNT / 2}}, 1);
+  nd4c_plan_destroy(plan);
+}
+
 static void simplification_follows_each_later_round(void **state) {
   (void)state;
   nd4c_plan *plan = make_chain(ND4C_OP_abs, 4);
@@ -272,6 +284,7 @@ static void replaced_constants_are_freed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_pass_runs_again_after_a_later_one),
+      cmocka_unit_test(many_values_are_replaced),
       cmocka_unit_test(simplification_follows_each_later_round),
       cmocka_unit_test(what_changed_nothing_does_not_run_again),
       cmocka_unit_test(switches_and_devices_hold_in_every_round),

@@ -28,6 +28,15 @@ static nd4c_status make_room(nd4c_rewrite *rewrite, int32_t more) {
   return status;
 }
 
+/* Counts what a new or changed node reads. */
+static void read_inputs(nd4c_rewrite *rewrite, int32_t index) {
+  const nd4c_graph_node *node = &rewrite->graph->nodes[index];
+  for (int32_t i = 0; i < node->input_count; i++) {
+    count_use(rewrite, node->inputs[i], 1);
+    nd4c_value_readers_add(&rewrite->readers, node->inputs[i], index, i);
+  }
+}
+
 /* -- adding ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4c_emitted *inputs, int32_t input_count,
@@ -37,10 +46,7 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   ND4C_TRY(make_room(rewrite, def->info.output_count));
   ND4C_TRY(nd4c_graph_op(graph, def->info.op, inputs, input_count, attrs, attr_count, NULL, outputs,
                          def->info.output_count));
-  const nd4c_graph_node *added = &graph->nodes[graph->node_count - 1];
-  for (int32_t i = 0; i < added->input_count; i++) {
-    count_use(rewrite, added->inputs[i], 1);
-  }
+  read_inputs(rewrite, graph->node_count - 1);
   return ND4C_OK;
 }
 
@@ -133,6 +139,7 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   }
   nd4c_deallocate(rewrite->uses);
   rewrite->uses = NULL;
+  nd4c_value_readers_free(&rewrite->readers);
   return added ? nd4c_graph_sort(graph) : ND4C_OK;
 }
 
@@ -203,12 +210,10 @@ nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, 
     return nd4c_error_code();
   }
   ND4C_TRY(nd4c_graph_copy_attrs(graph, def->info.attr_count, attrs, &made.attrs));
-  for (int32_t i = 0; i < input_count; i++) {
-    count_use(rewrite, inputs[i], 1);
-  }
   nd4c_graph_node replaced = graph->nodes[index];
-  nd4c_rewrite_remove(rewrite, &graph->nodes[index]);
   graph->nodes[index] = made;
+  read_inputs(rewrite, index); /* before the old reads end, so that nothing looks unread in between */
+  nd4c_rewrite_remove(rewrite, &replaced);
   remove_unread(rewrite, &replaced);
   rewrite->changes++;
   return ND4C_OK;
@@ -218,6 +223,7 @@ void nd4c_rewrite_input(nd4c_rewrite *rewrite, nd4c_graph_node *node, int32_t po
   count_use(rewrite, node->inputs[position], -1);
   node->inputs[position] = value;
   count_use(rewrite, value, 1);
+  nd4c_value_readers_add(&rewrite->readers, value, (int32_t)(node - rewrite->graph->nodes), position);
 }
 
 void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value) {
@@ -227,6 +233,25 @@ void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value)
   count_use(rewrite, value, 1);
 }
 
+/* The readers of `old` up to node `until` read `value`, and move to its list. */
+static void replace_reads(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until) {
+  nd4c_value_readers *readers = &rewrite->readers;
+  int32_t next = -1;
+  for (int32_t item = nd4c_value_readers_take(readers, old); item >= 0; item = next) {
+    const nd4c_value_reader *reader = &readers->items[item];
+    nd4c_graph_node *node = &rewrite->graph->nodes[reader->node];
+    next = reader->next;
+    if (node->def == NULL || reader->position >= node->input_count || node->inputs[reader->position] != old) {
+      continue; /* out of date */
+    }
+    const nd4c_value read = reader->node < until ? value : old;
+    count_use(rewrite, old, -1);
+    count_use(rewrite, read, 1);
+    node->inputs[reader->position] = read;
+    nd4c_value_readers_put(readers, read, item);
+  }
+}
+
 nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until) {
   nd4c_graph *graph = rewrite->graph;
   const nd4c_graph_value *before = &graph->values[old], *after = &graph->values[value];
@@ -234,14 +259,8 @@ nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_val
     return nd4c_fail(ND4C_INTERNAL, "value %d has another dtype or shape than value %d, which it is to replace",
                      (int)value, (int)old);
   }
-  for (int32_t i = 0; i < until; i++) {
-    nd4c_graph_node *node = &graph->nodes[i];
-    for (int32_t k = 0; node->def != NULL && k < node->input_count; k++) {
-      if (node->inputs[k] == old) {
-        nd4c_rewrite_input(rewrite, node, k, value);
-      }
-    }
-  }
+  ND4C_TRY(nd4c_value_readers_make(&rewrite->readers, graph));
+  replace_reads(rewrite, old, value, until);
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     if (graph->outputs.items[i].value == old) {
       nd4c_rewrite_output(rewrite, i, value);

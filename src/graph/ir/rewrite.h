@@ -14,6 +14,7 @@
 
 #include "device/context/context.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/value_readers.h"
 #include "ops/emitter.h"
 
 typedef struct nd4c_rewrite {
@@ -22,8 +23,9 @@ typedef struct nd4c_rewrite {
   nd4c_context *context;
   int32_t *uses; /* by value: number of reads by nodes, plus one for each output of the graph that it is */
   int32_t uses_capacity;
-  int32_t changes;  /* rewrites done, for the report */
-  int32_t existing; /* nodes before the pass: those from this number on were added by it */
+  nd4c_value_readers readers; /* made when a value is first replaced */
+  int32_t changes;            /* rewrites done, for the report */
+  int32_t existing;           /* nodes before the pass: those from this number on were added by it */
 } nd4c_rewrite;
 
 /* Counts uses. nd4c_rewrite_end must follow. */
