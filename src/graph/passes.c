@@ -141,6 +141,7 @@ nd4c_status nd4c_passes_drive(nd4c_plan *plan, const nd4c_pass *const *rows, int
   driver d = {.plan = plan, .rows = rows, .count = count, .watch = watch, .version = 1};
   ND4C_TRY(find_context(plan, &d.context));
   plan->optimized = true;
+  plan->cost_recorded = nd4c_graph_cost(plan->graph);
   plan->pass_count = count;
   for (int32_t i = 0; i < count; i++) {
     plan->passes[i] = (nd4c_pass_record){.name = rows[i]->name, .doc = rows[i]->doc, .phase = (int32_t)rows[i]->phase};
@@ -149,6 +150,7 @@ nd4c_status nd4c_passes_drive(nd4c_plan *plan, const nd4c_pass *const *rows, int
   for (int32_t phase = ND4C_PHASE_SIMPLIFY + 1; phase < (int32_t)ND4C_PHASE_COUNT; phase++) {
     ND4C_TRY(run_phase(&d, (nd4c_phase)phase));
   }
+  plan->cost = nd4c_graph_cost(plan->graph);
   return ND4C_OK;
 }
 

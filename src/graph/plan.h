@@ -14,6 +14,7 @@
 #include "dispatch/choice.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
+#include "graph/cost.h"
 #include "graph/ir/graph.h"
 
 typedef enum nd4c_slot_kind {
@@ -151,6 +152,7 @@ struct nd4c_plan {
   int32_t nodes_recorded;
   bool optimized; /* passes were asked for */
   nd4c_pass_switches switches;
+  nd4c_cost cost_recorded, cost; /* estimates for the graph before and after its passes */
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;
   uint32_t unsettled;  /* phases, one bit each, that were stopped by the limit of rounds */

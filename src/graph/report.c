@@ -31,6 +31,13 @@ static void print_records(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
+static void print_costs(const nd4c_plan *plan, nd4c_text *text) {
+  char before[96], after[96];
+  nd4c_text_print(text, "estimate: %s before the passes; %s after them\n",
+                  nd4c_cost_text(plan->cost_recorded, before, sizeof before),
+                  nd4c_cost_text(plan->cost, after, sizeof after));
+}
+
 /* Phases that did not come to an end, and the passes that still changed something. */
 static void print_unsettled(const nd4c_plan *plan, nd4c_text *text) {
   for (int32_t phase = 0; phase < (int32_t)ND4C_PHASE_COUNT; phase++) {
@@ -65,6 +72,9 @@ static void print_switches(const nd4c_plan *plan, nd4c_text *text) {
 
 void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
   print_records(plan, text);
+  if (plan->optimized) {
+    print_costs(plan, text);
+  }
   print_unsettled(plan, text);
   print_switches(plan, text);
 }
