@@ -14,7 +14,7 @@
 #include "dispatch/choice.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
-#include "graph/cost.h"
+#include "graph/ir/cost.h"
 #include "graph/ir/graph.h"
 
 typedef enum nd4c_slot_kind {

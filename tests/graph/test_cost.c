@@ -1,7 +1,7 @@
 /* Estimates of cost: operations and bytes of ops by their formulas, and of the graph before and after passes. */
 #include "graph_check.h"
 
-#include "graph/cost.h"
+#include "graph/ir/cost.h"
 
 typedef struct row {
   nd4c_op op;

@@ -1,8 +1,8 @@
 /* Estimates of what nodes cost, from their ops and shapes alone. Passes may compare two ways to compute the same thing
- * with it; passes.c, listing.c and explain.c report it. An estimate of time on a certain device is another thing: the
+ * with it; passes.c, ir/look.c and explain.c report it. An estimate of time on a certain device is another thing: the
  * device's compilers and kernels give those. */
-#ifndef ND4C_GRAPH_COST_H
-#define ND4C_GRAPH_COST_H
+#ifndef ND4C_GRAPH_IR_COST_H
+#define ND4C_GRAPH_IR_COST_H
 
 #include "graph/ir/graph.h"
 

@@ -1,6 +1,6 @@
 /* Implements cost.h. Products of matrices, convolutions, attention and recurrent layers have formulas of their own; the
  * other ops count by their category. */
-#include "graph/cost.h"
+#include "graph/ir/cost.h"
 
 #include <math.h>
 #include <stdio.h>
