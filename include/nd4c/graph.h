@@ -49,6 +49,49 @@ ND4C_API const char *nd4c_graph_output_name(const nd4c_graph *graph, int32_t ind
 ND4C_API nd4c_value nd4c_graph_input_value(const nd4c_graph *graph, int32_t index);
 ND4C_API nd4c_value nd4c_graph_output_value(const nd4c_graph *graph, int32_t index);
 
+/* -- looking at a graph ------------------------------------------------------------------------------------------- */
+
+/* A node of a graph. Texts and lists are the graph's: valid until it is destroyed or, for a graph that is still being
+ * built, until the next call that records something. */
+typedef struct nd4c_node_info {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_node_info) */
+  int32_t input_count, output_count;
+  const nd4c_op_info *op;
+  const nd4c_value *inputs; /* ND4C_VALUE_NONE: an optional input that is left out */
+  const nd4c_value *outputs;
+  const nd4c_attr_value *attrs; /* all op->attr_count attributes, in the order of the schema */
+  const char *label;            /* "" if the node was recorded without one */
+  const char *fused;            /* the ops that passes made the node from ("conv + relu"); NULL: none */
+  /* Estimates from the op and the shapes: additions and multiplications (a function such as exp counts as eight), and
+   * the bytes that are read and written; 0 for ops whose result can be a view. */
+  double operations, bytes;
+} nd4c_node_info;
+
+/* Nodes in an order in which they can run, from 0; a node's inputs come from nodes before it. 0 for NULL. */
+ND4C_API int32_t nd4c_graph_node_count(const nd4c_graph *graph);
+/* INDEX outside 0 .. count - 1; ARGUMENT if struct_size is too small. */
+ND4C_API nd4c_status nd4c_graph_get_node(const nd4c_graph *graph, int32_t index, nd4c_node_info *info);
+/* Values have numbers from 0 to count - 1. After passes, some belong to no node any more. */
+ND4C_API int32_t nd4c_graph_value_count(const nd4c_graph *graph);
+
+/* -- passes -------------------------------------------------------------------------------------------------------- */
+
+/* A pass, which rewrites the graph of a plan and keeps its meaning. Texts live as long as the library is loaded. */
+typedef struct nd4c_pass_info {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_pass_info) */
+  const char *name;
+  const char *phase; /* "simplify", "recognize", "fuse", "layout": phases run in this order */
+  const char *where; /* "any": every plan; "device": plans of one device, whose kernels the pass asks */
+  const char *doc;   /* what it does, in a line */
+} nd4c_pass_info;
+
+/* Passes in the order in which those of a phase run. Any thread. */
+ND4C_API int32_t nd4c_pass_count(void);
+/* INDEX outside 0 .. count - 1; ARGUMENT if struct_size is too small. */
+ND4C_API nd4c_status nd4c_pass_get_info(int32_t index, nd4c_pass_info *info);
+
+/* -- plans --------------------------------------------------------------------------------------------------------- */
+
 /* A node of a plan that is being created, after the passes ran. Valid during the callback only. */
 typedef struct nd4c_plan_node {
   uint32_t struct_size;
@@ -89,7 +132,7 @@ typedef struct nd4c_plan_options {
    * the piece now, and the report says so (strict context: STRICT). Constants are folded on the host, as they were when
    * the file was written. Only load files that you trust: nd4c executes the code in them. */
   const char *compiled;
-  /* Which passes optimise the graph: names separated by commas (nd4c_plan_report lists them). "-gelu,-layout": all
+  /* Which passes optimise the graph: names separated by commas (nd4c_pass_get_info lists them). "-gelu,-layout": all
    * but these; "gelu,layout": only these. NULL or "": as the property nd4c.plan.passes says, which has the same syntax
    * and by default switches none off. ARGUMENT: names with and without '-' in one list, or an empty entry. NAME: there
    * is no such pass. The report names the passes that are switched off. */
@@ -123,6 +166,18 @@ ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inp
  * nothing. */
 ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const nd4c_plan_options *options,
                                        const char *path, char **report);
+
+/* Runs the passes that nd4c_plan_create would run with the same arguments, and creates no plan. *text says for each run
+ * of a pass that changed something how many nodes there were before and after it, and which nodes it removed, changed
+ * and added: at most `lines` lines for each run, all of them if `lines` is negative. It ends with the lines of
+ * nd4c_plan_report about passes, among them the estimates of cost. Free with nd4c_free. Errors as for
+ * nd4c_plan_create. */
+ND4C_API nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context,
+                                        const nd4c_plan_options *options, int32_t lines, char **text);
+
+/* The graph that the plan runs: after its passes, in the order of its steps. Owned by the plan and valid as long as it
+ * is; for the functions that look at graphs, and as the graph of further plans. NULL if `plan` is NULL or destroyed. */
+ND4C_API const nd4c_graph *nd4c_plan_graph(const nd4c_plan *plan);
 
 /* The copies between devices that a plan needs: one for each tensor and each device that reads the tensor but did not
  * compute it. */

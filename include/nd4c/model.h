@@ -88,6 +88,13 @@ ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, co
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);
 
+/* The model's graph for inputs of these shapes, in the order of the model's inputs, before any pass: for looking at it
+ * and for plans of one's own. shapes NULL: as the model declares them; SHAPE if a declared dimension is free, and the
+ * text names the input. The caller destroys the graph, which may outlive the model. Constants are computed on `context`
+ * (NULL: current). UNSUPPORTED if the model cannot become a graph: the text says why. */
+ND4C_API nd4c_status nd4c_model_graph(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
+                                      const int64_t *const *shapes, nd4c_graph **graph);
+
 /* Compiles the model ahead of time for inputs of these shapes, in the order of the model's inputs, as nd4c_plan_compile
  * does. shapes NULL: as the model declares them; SHAPE if a declared dimension is free, and the text names the input.
  * UNSUPPORTED also if the model cannot become a graph: the text says why. */

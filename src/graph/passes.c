@@ -1,5 +1,5 @@
-/* Implements passes.h: the list of passes, and the driver that runs them to their fixed point. plan.c, ahead.c and
- * explain.c call it before they place any node. */
+/* Implements passes.h: the list of passes, which programs read, and the driver that runs them to their fixed point.
+ * plan.c, ahead.c and explain.c call it before they place any node. */
 #include "graph/passes.h"
 
 #include "base/status.h"
@@ -31,6 +31,29 @@ const nd4c_pass *nd4c_passes_at(int32_t index) {
 
 const char *nd4c_phase_name(nd4c_phase phase) {
   return phases[phase].name;
+}
+
+int32_t nd4c_pass_count(void) {
+  return PASS_COUNT;
+}
+
+nd4c_status nd4c_pass_get_info(int32_t index, nd4c_pass_info *info) {
+  if (info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_pass_get_info: info is NULL");
+  }
+  if (!ND4C_HAS_FIELD(info, doc)) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_pass_get_info: struct_size is %u, expected at least %u", info->struct_size,
+                     ND4C_SIZE_OF(nd4c_pass_info));
+  }
+  if (index < 0 || index >= PASS_COUNT) {
+    return nd4c_fail(ND4C_INDEX, "nd4c_pass_get_info: there are %d passes, not one number %d", (int)PASS_COUNT,
+                     (int)index);
+  }
+  info->name = passes[index]->name;
+  info->phase = phases[passes[index]->phase].name;
+  info->where = passes[index]->where == ND4C_PASS_ANY ? "any" : "device";
+  info->doc = passes[index]->doc;
+  return ND4C_OK;
 }
 
 /* -- one run ------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* Creates and destroys plans: nd4c_plan_create runs the stages of plan.h in order. Programs and import/model_plans.c
- * call it; ahead.c shares nd4c_plan_allocate. */
+ * call it; ahead.c shares nd4c_plan_allocate, and explain.c nd4c_plan_begin. */
 #include "graph/plan.h"
 
 #include "base/alloc.h"
@@ -111,14 +111,10 @@ static nd4c_status settle(nd4c_plan *plan, nd4c_context *asked, const nd4c_place
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
-                             nd4c_plan **plan) {
-  ND4C_TRY(nd4c_graph_check(graph));
-  if (plan == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_create: plan is NULL");
-  }
+nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_context *context,
+                            const nd4c_plan_options *options, nd4c_plan **plan) {
   if (options != NULL && !ND4C_HAS_FIELD(options, no_optimization)) {
-    return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_create: options.struct_size is %u, expected at least %u",
+    return nd4c_fail(ND4C_ARGUMENT, "%s: options.struct_size is %u, expected at least %u", function,
                      options->struct_size, ND4C_SIZE_OF(nd4c_plan_options));
   }
   const nd4c_placement *placement = options != NULL && ND4C_HAS_FIELD(options, placement) ? options->placement : NULL;
@@ -127,7 +123,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
-  ND4C_TRY(nd4c_plan_check_outputs(graph, "nd4c_plan_create"));
+  ND4C_TRY(nd4c_plan_check_outputs(graph, function));
   ND4C_TRY(nd4c_device_admit(resolved->device)); /* compiling calls the driver */
   nd4c_plan *created = NULL;
   ND4C_TRY(nd4c_plan_allocate(&created));
@@ -136,12 +132,28 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   nd4c_status status = nd4c_passes_switch(passes_of(options), &created->switches);
   status = status == ND4C_OK ? settle(created, resolved, placement) : status;
   if (status == ND4C_OK) {
-    status = nd4c_compile_request_copy("nd4c_plan_create", request_of(options), &created->compile);
+    status = nd4c_compile_request_copy(function, request_of(options), &created->compile);
   }
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compiled) && options->compiled != NULL) {
     status = nd4c_plan_read_compiled(created, options->compiled);
   }
-  status = status == ND4C_OK ? build(created, graph, options == NULL || !options->no_optimization) : status;
+  if (status != ND4C_OK) {
+    nd4c_plan_destroy(created);
+    return status;
+  }
+  *plan = created;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
+                             nd4c_plan **plan) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (plan == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_create: plan is NULL");
+  }
+  nd4c_plan *created = NULL;
+  ND4C_TRY(nd4c_plan_begin("nd4c_plan_create", graph, context, options, &created));
+  const nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
   if (status != ND4C_OK) {
     nd4c_plan_destroy(created);
     return status;
@@ -151,4 +163,8 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   nd4c_plan_drop_compiled(created);
   *plan = created;
   return ND4C_OK;
+}
+
+const nd4c_graph *nd4c_plan_graph(const nd4c_plan *plan) {
+  return plan != NULL && plan->magic == ND4C_PLAN_ALIVE ? plan->graph : NULL;
 }

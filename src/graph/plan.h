@@ -194,6 +194,10 @@ struct nd4c_plan {
 
 /* An empty plan, for nd4c_plan_destroy. */
 nd4c_status nd4c_plan_allocate(nd4c_plan **plan);
+/* The first part of nd4c_plan_create, which `function` names in errors: a plan with the context, the device and what
+ * the options ask for, without a graph. */
+nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_context *context,
+                            const nd4c_plan_options *options, nd4c_plan **plan);
 /* ARGUMENT if the graph has no outputs. */
 nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *function);
 /* Reads the file of executables that the options name into plan->file. */

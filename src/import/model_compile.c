@@ -8,45 +8,6 @@
 #include "graph/plan/placement.h"
 #include "import/model_internal.h"
 
-/* Takes the declared shapes; refuses a model that leaves an extent of an input free. */
-static nd4c_status take_declared(const nd4c_model *model, int32_t *ranks, const int64_t **shapes) {
-  for (int32_t i = 0; i < model->input_count; i++) {
-    const nd4c_model_port *port = &model->inputs[i];
-    bool known = port->rank >= 0;
-    for (int32_t k = 0; k < port->rank && known; k++) {
-      known = port->shape[k] >= 0;
-    }
-    if (!known) {
-      return nd4c_fail(ND4C_SHAPE, "nd4c_model_compile: the model leaves the shape of input '%s' free: give shapes",
-                       port->name);
-    }
-    ranks[i] = port->rank;
-    shapes[i] = port->shape;
-  }
-  return ND4C_OK;
-}
-
-/* Takes the given shapes; refuses those that a run would refuse. */
-static nd4c_status take_given(const nd4c_model *model, const int32_t *given_ranks, const int64_t *const *given_shapes,
-                              int32_t *ranks, const int64_t **shapes) {
-  for (int32_t i = 0; i < model->input_count; i++) {
-    const nd4c_model_port *port = &model->inputs[i];
-    bool fits = given_ranks[i] >= 0 && given_ranks[i] <= ND4C_MAX_RANK &&
-                (given_shapes[i] != NULL || given_ranks[i] == 0) && (port->rank < 0 || port->rank == given_ranks[i]);
-    for (int32_t k = 0; k < given_ranks[i] && fits; k++) {
-      fits = given_shapes[i][k] >= 0 && (port->rank < 0 || port->shape[k] < 0 || port->shape[k] == given_shapes[i][k]);
-    }
-    if (!fits) {
-      return nd4c_fail(ND4C_SHAPE,
-                       "nd4c_model_compile: the shape given for input '%s' is not one that the model declares",
-                       port->name);
-    }
-    ranks[i] = given_ranks[i];
-    shapes[i] = given_shapes[i];
-  }
-  return ND4C_OK;
-}
-
 static nd4c_status compile_graph(nd4c_model *model, const char *target, nd4c_graph *graph, const char *path,
                                  char **report) {
   const nd4c_plan_options options = {.struct_size = sizeof options,
@@ -78,15 +39,10 @@ static nd4c_status compile_shapes(nd4c_model *model, const char *target, const i
 
 static nd4c_status compile(nd4c_model *model, const char *target, const int32_t *given_ranks,
                            const int64_t *const *given_shapes, const char *path, char **report) {
-  const size_t count = (size_t)model->input_count + 1;
-  int32_t *ranks = nd4c_allocate_zeroed(count, sizeof *ranks);
-  const int64_t **shapes = nd4c_allocate_zeroed(count, sizeof *shapes);
-  nd4c_status status = ranks == NULL || shapes == NULL ? nd4c_fail_memory("the shapes of the inputs", count * 16)
-                       : given_ranks != NULL           ? take_given(model, given_ranks, given_shapes, ranks, shapes)
-                                                       : take_declared(model, ranks, shapes);
-  status = status == ND4C_OK ? compile_shapes(model, target, ranks, shapes, path, report) : status;
-  nd4c_deallocate(ranks);
-  nd4c_deallocate((void *)shapes);
+  nd4c_model_shapes shapes;
+  ND4C_TRY(nd4c_model_shapes_take("nd4c_model_compile", model, given_ranks, given_shapes, &shapes));
+  const nd4c_status status = compile_shapes(model, target, shapes.ranks, shapes.shapes, path, report);
+  nd4c_model_shapes_free(&shapes);
   return status;
 }
 

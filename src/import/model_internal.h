@@ -76,6 +76,16 @@ void nd4c_model_plan_drop(nd4c_model_plan *plan);
  * caller frees it. */
 nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
                               const int64_t *const *shapes, nd4c_graph **graph, char **need);
+/* Shapes of all inputs. */
+typedef struct nd4c_model_shapes {
+  int32_t *ranks;
+  const int64_t **shapes; /* each the caller's or the model's */
+} nd4c_model_shapes;
+/* Takes the given shapes, or, if given_ranks is NULL, the declared ones. SHAPE if a given shape is not one that the
+ * model declares, or a declared one is free; `function` names the caller in the text. */
+nd4c_status nd4c_model_shapes_take(const char *function, const nd4c_model *model, const int32_t *given_ranks,
+                                   const int64_t *const *given_shapes, nd4c_model_shapes *shapes);
+void nd4c_model_shapes_free(nd4c_model_shapes *shapes);
 nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context);
 void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done);
 /* The first input or output that is a sequence or an optional; NULL: all are arrays. */

@@ -125,6 +125,33 @@ static void hands_switches_of_passes_to_plans(void **state) {
   assert_null(model);
 }
 
+static void gives_its_graph(void **state) {
+  (void)state;
+  nd4c_model *model = open_example(NULL);
+  nd4c_graph *graph = NULL;
+  nd4c_node_info node = {.struct_size = sizeof node};
+  const int32_t ranks[] = {2, 2}, odd_ranks[] = {2, 1};
+  const int64_t wide[] = {4, 3}, odd[] = {4, 5};
+  const int64_t *shapes[] = {wide, wide}, *odd_shapes[] = {wide, odd};
+  assert_int_equal(nd4c_model_graph(model, NULL, NULL, NULL, &graph), ND4C_SHAPE);
+  assert_string_equal(nd4c_error_message(),
+                      "nd4c_model_graph: the model leaves the shape of input 'x' free: give shapes");
+  assert_int_equal(nd4c_model_graph(model, NULL, ranks, odd_shapes, &graph), ND4C_SHAPE);
+  assert_int_equal(nd4c_model_graph(model, NULL, odd_ranks, shapes, &graph), ND4C_SHAPE);
+  assert_int_equal(nd4c_model_graph(model, NULL, ranks, NULL, &graph), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_model_graph(model, NULL, ranks, shapes, NULL), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_model_graph(NULL, NULL, ranks, shapes, &graph), ND4C_NULL_ARGUMENT);
+  assert_null(graph);
+  assert_int_equal(nd4c_model_graph(model, NULL, ranks, shapes, &graph), ND4C_OK);
+  nd4c_model_close(model); /* the graph outlives it */
+  assert_int_equal(nd4c_graph_node_count(graph), 3);
+  assert_int_equal(nd4c_graph_get_node(graph, 0, &node), ND4C_OK);
+  assert_string_equal(node.op->name, "relu");
+  assert_string_equal(nd4c_graph_input_name(graph, 1), "b");
+  assert_string_equal(nd4c_graph_output_name(graph, 1), "z");
+  nd4c_graph_destroy(graph);
+}
+
 /* One call, described by its arguments for x and b. */
 typedef struct run_case {
   const char *names[3];
@@ -380,6 +407,7 @@ int main(void) {
                                      cmocka_unit_test(lists_intermediates),
                                      cmocka_unit_test(refuses_options_without_a_size),
                                      cmocka_unit_test(hands_switches_of_passes_to_plans),
+                                     cmocka_unit_test(gives_its_graph),
                                      cmocka_unit_test(matches_inputs),
                                      cmocka_unit_test(keeps_plans),
                                      cmocka_unit_test(contexts_share_plans),

@@ -1,0 +1,190 @@
+/* nd4c_graph_explain: runs the passes on a copy of a graph, compares the graph before and after each run of a pass, and
+ * writes what changed. Programs and `nd4c graph explain` call it. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "graph/passes.h"
+
+/* What a run of a pass may change about the node that computes a value. */
+typedef struct seen_node {
+  const nd4c_op_def *def; /* NULL: no node computes the value */
+  const nd4c_attr_value *attrs;
+  const char *label;
+  const int32_t *order; /* of the value */
+  uint64_t inputs;      /* a digest */
+} seen_node;
+
+typedef struct explainer {
+  nd4c_pass_watch watch; /* first, so that a watch is an explainer */
+  nd4c_text text;
+  int32_t lines;   /* the most of a run; negative: no limit */
+  int32_t phase;   /* of the run that was written last; -1: none */
+  seen_node *seen; /* by value */
+  int32_t seen_count, seen_capacity;
+  int32_t before;            /* nodes before the run */
+  int32_t written, left_out; /* lines of this run */
+} explainer;
+
+static uint64_t digest_inputs(const nd4c_graph_node *node) {
+  uint64_t digest = UINT64_C(14695981039346656037);
+  for (int32_t i = 0; i < node->input_count; i++) {
+    digest = (digest ^ (uint32_t)node->inputs[i]) * UINT64_C(1099511628211);
+  }
+  return digest;
+}
+
+static seen_node see(const nd4c_graph *graph, nd4c_value value) {
+  const nd4c_graph_value *info = &graph->values[value];
+  if (info->producer < 0) {
+    return (seen_node){.def = NULL};
+  }
+  const nd4c_graph_node *node = &graph->nodes[info->producer];
+  const bool first = node->outputs[0] == value; /* a node with several outputs is told once */
+  return (seen_node){.def = first ? node->def : NULL,
+                     .attrs = node->attrs,
+                     .label = node->label,
+                     .order = info->order,
+                     .inputs = digest_inputs(node)};
+}
+
+static nd4c_status before_run(nd4c_pass_watch *watch, const nd4c_plan *plan, const nd4c_pass *pass) {
+  explainer *e = (explainer *)watch;
+  const nd4c_graph *graph = plan->graph;
+  (void)pass;
+  ND4C_TRY(nd4c_grow(&e->seen, &e->seen_capacity, graph->value_count, sizeof *e->seen, "an explanation"));
+  e->seen_count = graph->value_count;
+  e->before = graph->node_count;
+  memset(e->seen, 0, (size_t)e->seen_count * sizeof *e->seen);
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    const nd4c_value value = graph->nodes[i].outputs[0];
+    e->seen[value] = see(graph, value);
+  }
+  return ND4C_OK;
+}
+
+/* Begins a line of the run, unless it has enough of them. */
+static bool begin_line(explainer *e) {
+  const bool room = e->lines < 0 || e->written < e->lines;
+  e->written += room;
+  e->left_out += !room;
+  if (room) {
+    nd4c_text_print(&e->text, "    ");
+  }
+  return room;
+}
+
+static void print_node(nd4c_text *text, const nd4c_op_def *def, const char *label) {
+  nd4c_text_print(text, label[0] != '\0' ? "%s '%s'" : "%s", def->info.name, label);
+}
+
+/* The op that a node has now, and what it was made from. */
+static void print_made(nd4c_text *text, const nd4c_graph_node *node) {
+  nd4c_text_print(text, node->fused != NULL ? "%s (%s)" : "%s", node->def->info.name, node->fused);
+}
+
+static void print_order(nd4c_text *text, const nd4c_graph_value *value) {
+  nd4c_text_print(text, value->order == NULL ? "C order" : "the memory order of axes");
+  for (int32_t i = 0; value->order != NULL && i < value->rank; i++) {
+    nd4c_text_print(text, " %d", (int)value->order[i]);
+  }
+}
+
+/* What happened to the node of a value that there was before the run. */
+static void tell_old(explainer *e, const nd4c_graph *graph, nd4c_value value) {
+  const seen_node *old = &e->seen[value];
+  const seen_node now = see(graph, value);
+  if (old->def == NULL) {
+    return;
+  }
+  if (now.def == NULL) {
+    if (begin_line(e)) {
+      nd4c_text_print(&e->text, "- ");
+      print_node(&e->text, old->def, old->label);
+      nd4c_text_print(&e->text, graph->values[value].constant != NULL ? ": computed, a constant now\n" : "\n");
+    }
+    return;
+  }
+  const nd4c_graph_node *node = &graph->nodes[graph->values[value].producer];
+  const bool made = now.def != old->def || now.attrs != old->attrs;
+  const bool reordered = now.order != old->order;
+  if ((made || reordered || now.inputs != old->inputs) && begin_line(e)) {
+    nd4c_text_print(&e->text, "~ ");
+    print_node(&e->text, old->def, old->label);
+    if (made) {
+      nd4c_text_print(&e->text, ": becomes ");
+      print_made(&e->text, node);
+    } else if (reordered) {
+      nd4c_text_print(&e->text, ": its result has ");
+      print_order(&e->text, &graph->values[value]);
+    } else {
+      nd4c_text_print(&e->text, ": reads other values");
+    }
+    nd4c_text_print(&e->text, "\n");
+  }
+}
+
+static void tell_new(explainer *e, const nd4c_graph *graph, nd4c_value value) {
+  const seen_node now = see(graph, value);
+  if (now.def != NULL && begin_line(e)) {
+    nd4c_text_print(&e->text, "+ ");
+    print_made(&e->text, &graph->nodes[graph->values[value].producer]);
+    nd4c_text_print(&e->text, "\n");
+  }
+}
+
+static nd4c_status after_run(nd4c_pass_watch *watch, const nd4c_plan *plan, const nd4c_pass *pass, int32_t changes) {
+  explainer *e = (explainer *)watch;
+  const nd4c_graph *graph = plan->graph;
+  if (changes == 0 && graph->node_count == e->before) {
+    return ND4C_OK;
+  }
+  if (e->phase != (int32_t)pass->phase) {
+    nd4c_text_print(&e->text, "%s\n", nd4c_phase_name(pass->phase));
+    e->phase = (int32_t)pass->phase;
+  }
+  nd4c_text_print(&e->text, "  %s: %d -> %d nodes, %d changes  (%s)\n", pass->name, e->before, graph->node_count,
+                  changes, pass->doc);
+  e->written = e->left_out = 0;
+  for (int32_t i = 0; i < graph->value_count; i++) {
+    if (i < e->seen_count) {
+      tell_old(e, graph, i);
+    } else {
+      tell_new(e, graph, i);
+    }
+  }
+  if (e->left_out > 0) {
+    nd4c_text_print(&e->text, "    and %d more\n", e->left_out);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status explain(explainer *e, nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
+  ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
+  nd4c_text_print(&e->text, "%d nodes recorded\n", graph->node_count);
+  if (optimize) {
+    ND4C_TRY(nd4c_passes_run(plan, &e->watch));
+    nd4c_text_print(&e->text, "%d nodes after passes\n", plan->graph->node_count);
+  }
+  nd4c_plan_print_passes(plan, &e->text);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
+                               int32_t lines, char **text) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_explain: text is NULL");
+  }
+  nd4c_plan *plan = NULL;
+  explainer e = {.watch = {.before = before_run, .after = after_run}, .lines = lines, .phase = -1};
+  ND4C_TRY(nd4c_plan_begin("nd4c_graph_explain", graph, context, options, &plan));
+  const nd4c_status status = explain(&e, plan, graph, options == NULL || !options->no_optimization);
+  nd4c_plan_destroy(plan);
+  nd4c_deallocate(e.seen);
+  if (status != ND4C_OK) {
+    nd4c_text_free(&e.text);
+    return status;
+  }
+  return nd4c_text_take(&e.text, text);
+}
