@@ -167,17 +167,18 @@ ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inp
 ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const nd4c_plan_options *options,
                                        const char *path, char **report);
 
-/* Runs the passes that nd4c_plan_create would run with the same arguments, and creates no plan. *text says for each run
- * of a pass that changed something how many nodes there were before and after it, and which nodes it removed, changed
- * and added: at most `lines` lines for each run, all of them if `lines` is negative. It ends with the lines of
- * nd4c_plan_report about passes, among them the estimates of cost. Free with nd4c_free. Errors as for
- * nd4c_plan_create. */
+/* A graph of its own, as the passes leave it that nd4c_plan_create would run with the same arguments: for looking at
+ * it. The caller destroys it; constants are shared. A plan made from it has the same nodes, but what the passes of
+ * "layout" chose is not in it. Errors as for nd4c_plan_create. */
+ND4C_API nd4c_status nd4c_graph_optimize(const nd4c_graph *graph, nd4c_context *context,
+                                         const nd4c_plan_options *options, nd4c_graph **optimized);
+
+/* Runs the same passes, and makes nothing. *text says for each run of a pass that changed something how many nodes
+ * there were before and after it, and which nodes it removed, changed and added: at most `lines` lines for each run,
+ * all of them if `lines` is negative. It ends with the lines of nd4c_plan_report about passes, among them the estimates
+ * of cost. Free with nd4c_free. Errors as for nd4c_plan_create. */
 ND4C_API nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context,
                                         const nd4c_plan_options *options, int32_t lines, char **text);
-
-/* The graph that the plan runs: after its passes, in the order of its steps. Owned by the plan and valid as long as it
- * is; for the functions that look at graphs, and as the graph of further plans. NULL if `plan` is NULL or destroyed. */
-ND4C_API const nd4c_graph *nd4c_plan_graph(const nd4c_plan *plan);
 
 /* The copies between devices that a plan needs: one for each tensor and each device that reads the tensor but did not
  * compute it. */

@@ -1,5 +1,5 @@
-/* nd4c_graph_explain: runs the passes on a copy of a graph, compares the graph before and after each run of a pass, and
- * writes what changed. Programs and `nd4c graph explain` call it. */
+/* nd4c_graph_optimize and nd4c_graph_explain: run the passes on a copy of a graph. The second compares the graph before
+ * and after each run of a pass, and writes what changed. Programs and `nd4c graph` call them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -187,4 +187,24 @@ nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context, c
     return status;
   }
   return nd4c_text_take(&e.text, text);
+}
+
+nd4c_status nd4c_graph_optimize(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
+                                nd4c_graph **optimized) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (optimized == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_optimize: optimized is NULL");
+  }
+  nd4c_plan *plan = NULL;
+  ND4C_TRY(nd4c_plan_begin("nd4c_graph_optimize", graph, context, options, &plan));
+  nd4c_status status = nd4c_graph_clone(graph, &plan->graph);
+  if (status == ND4C_OK && (options == NULL || !options->no_optimization)) {
+    status = nd4c_passes_run(plan, NULL);
+  }
+  if (status == ND4C_OK) {
+    *optimized = plan->graph;
+    plan->graph = NULL;
+  }
+  nd4c_plan_destroy(plan);
+  return status;
 }

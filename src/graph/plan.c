@@ -164,7 +164,3 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   *plan = created;
   return ND4C_OK;
 }
-
-const nd4c_graph *nd4c_plan_graph(const nd4c_plan *plan) {
-  return plan != NULL && plan->magic == ND4C_PLAN_ALIVE ? plan->graph : NULL;
-}

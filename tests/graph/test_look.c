@@ -1,4 +1,4 @@
-/* What programs see of graphs and passes: nodes, the list of passes, a plan's graph, and explanations of what passes
+/* What programs see of graphs and passes: nodes, the list of passes, optimised graphs, and explanations of what passes
  * change. */
 #include "graph_check.h"
 
@@ -55,13 +55,17 @@ static void wrong_questions_are_refused(void **state) {
   assert_int_equal(nd4c_graph_get_node(graph, 0, &node), ND4C_ARGUMENT);
   assert_int_equal(nd4c_graph_node_count(NULL), 0);
   assert_int_equal(nd4c_graph_value_count(NULL), 0);
-  assert_null(nd4c_plan_graph(NULL));
+  nd4c_graph *none = NULL;
+  assert_int_equal(nd4c_graph_optimize(graph, NULL, NULL, NULL), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_graph_optimize(NULL, NULL, NULL, &none), ND4C_NULL_ARGUMENT);
   assert_int_equal(nd4c_pass_get_info(nd4c_pass_count(), &pass), ND4C_INDEX);
   assert_int_equal(nd4c_pass_get_info(-1, &pass), ND4C_INDEX);
   assert_int_equal(nd4c_pass_get_info(0, NULL), ND4C_NULL_ARGUMENT);
   pass.struct_size = 8;
   assert_int_equal(nd4c_pass_get_info(0, &pass), ND4C_ARGUMENT);
   const nd4c_plan_options wrong = {.struct_size = sizeof wrong, .passes = "none"}, small = {.struct_size = 4};
+  assert_int_equal(nd4c_graph_optimize(graph, NULL, &wrong, &none), ND4C_NAME);
+  assert_null(none);
   assert_int_equal(nd4c_graph_explain(graph, NULL, &wrong, -1, &text), ND4C_NAME);
   assert_int_equal(nd4c_graph_explain(graph, NULL, &small, -1, &text), ND4C_ARGUMENT);
   assert_non_null(strstr(nd4c_error_message(), "nd4c_graph_explain: options.struct_size is 4"));
@@ -87,22 +91,32 @@ static void passes_are_listed_in_their_order(void **state) {
   }
 }
 
-/* The plan's graph has the nodes that it runs, and is the graph of another plan with the same results. */
-static void a_plan_shows_its_graph(void **state) {
+/* It has the nodes that a plan runs, and is the graph of a plan with the same results. The reshape stays one, although
+ * a plan of it may copy. */
+static void an_optimised_graph_is_shown(void **state) {
   (void)state;
-  nd4c_graph *graph = make_graph();
-  nd4c_plan *plan = NULL;
+  nd4c_graph *graph = make_graph(), *optimised = NULL;
+  const int64_t flat[] = {5, 36};
+  const nd4c_attr shape = check_ints("shape", flat, 2);
+  const nd4c_value y = nd4c_graph_output_value(graph, 0);
   nd4c_node_info info = {.struct_size = sizeof info};
-  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
-  const nd4c_graph *optimised = nd4c_plan_graph(plan);
-  assert_int_equal(nd4c_graph_node_count(optimised), 1);
+  CHECK_OK(nd4c_graph_output(graph, "flat", check_op(graph, ND4C_OP_reshape, &y, 1, &shape, 1)));
+  CHECK_OK(nd4c_graph_optimize(graph, NULL, NULL, &optimised));
+  assert_int_equal(nd4c_graph_node_count(graph), 5);
+  nd4c_graph_destroy(graph);
+  assert_int_equal(nd4c_graph_node_count(optimised), 2);
   CHECK_OK(nd4c_graph_get_node(optimised, 0, &info));
   assert_string_equal(info.op->name, "conv");
   assert_string_equal(info.fused, "conv + relu");
   assert_string_equal(info.label, "last");
+  CHECK_OK(nd4c_graph_get_node(optimised, 1, &info));
+  assert_string_equal(info.op->name, "reshape");
   nd4c_plan_destroy(check_graph(optimised, 3, 1e-5));
-  nd4c_plan_destroy(plan);
+  const nd4c_plan_options plain = {.struct_size = sizeof plain, .no_optimization = true};
+  CHECK_OK(nd4c_graph_optimize(optimised, NULL, &plain, &graph));
+  assert_int_equal(nd4c_graph_node_count(graph), 2);
   nd4c_graph_destroy(graph);
+  nd4c_graph_destroy(optimised);
 }
 
 static void assert_has(const char *text, const char *words, bool there) {
@@ -164,7 +178,7 @@ int main(void) {
       cmocka_unit_test(nodes_are_shown),
       cmocka_unit_test(wrong_questions_are_refused),
       cmocka_unit_test(passes_are_listed_in_their_order),
-      cmocka_unit_test(a_plan_shows_its_graph),
+      cmocka_unit_test(an_optimised_graph_is_shown),
       cmocka_unit_test(runs_of_passes_are_explained),
       cmocka_unit_test(other_changes_are_explained),
   };

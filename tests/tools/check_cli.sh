@@ -7,10 +7,10 @@
 expect 0 "$nd4c" --version
 says out '^nd4c [0-9]+\.[0-9]+\.[0-9]+ \('
 expect 0 "$nd4c" --help
-for command in info ops run bench config selftest; do
+for command in info ops run compile graph bench config selftest; do
   grep -q "^  $command " "$work/out"
 done
-for command in info ops run bench config selftest; do
+for command in info ops run graph bench config selftest; do
   for ask in "$command --help" "help $command" "$command -h"; do
     # shellcheck disable=SC2086
     expect 0 "$nd4c" $ask

@@ -2,7 +2,6 @@
  * --compiled. main.c calls cli_compile_command. */
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "run.h"
 
@@ -11,36 +10,13 @@ typedef struct compile_options {
   const char *target;
 } compile_options;
 
-/* `shapes`: room for ND4C_MAX_RANK extents each. */
-static int find_shapes(const compile_options *o, const nd4c_model *model, int32_t *ranks, int64_t *shapes) {
-  for (int32_t i = 0; i < nd4c_model_input_count(model); i++) {
-    nd4c_model_value value = {.struct_size = sizeof value};
-    const nd4c_status status = nd4c_model_input(model, i, &value);
-    if (status != ND4C_OK) {
-      return cli_fail_status(&cli_compile_command, status);
-    }
-    const int result =
-        run_find_shape(&cli_compile_command, &o->run, &value, shapes + (ptrdiff_t)i * ND4C_MAX_RANK, &ranks[i]);
-    if (result != CLI_OK) {
-      return result;
-    }
-  }
-  return CLI_OK;
-}
-
 static int compile_model(const compile_options *o, nd4c_model *model) {
-  const size_t count = (size_t)nd4c_model_input_count(model) + 1;
-  int32_t *ranks = calloc(count, sizeof *ranks);
-  int64_t *extents = calloc(count * ND4C_MAX_RANK, sizeof *extents);
-  const int64_t **shapes = calloc(count, sizeof *shapes);
+  run_shapes shapes;
   char *report = NULL;
-  int result = ranks != NULL && extents != NULL && shapes != NULL ? find_shapes(o, model, ranks, extents)
-                                                                  : cli_fail(&cli_compile_command, "no memory");
-  for (size_t i = 0; shapes != NULL && extents != NULL && i < count; i++) {
-    shapes[i] = extents + i * ND4C_MAX_RANK;
-  }
+  int result = run_find_shapes(&cli_compile_command, &o->run, model, &shapes);
   if (result == CLI_OK) {
-    const nd4c_status status = nd4c_model_compile(model, o->target, ranks, shapes, o->run.output, &report);
+    const nd4c_status status =
+        nd4c_model_compile(model, o->target, shapes.ranks, shapes.shapes, o->run.output, &report);
     result = status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_compile_command, status);
   }
   if (result == CLI_OK) {
@@ -48,9 +24,7 @@ static int compile_model(const compile_options *o, nd4c_model *model) {
     result = cli_finish(&cli_compile_command);
   }
   nd4c_free(report);
-  free(ranks);
-  free(extents);
-  free(shapes);
+  run_free_shapes(&shapes);
   return result;
 }
 

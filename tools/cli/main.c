@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "manual.h"
 
-static const cli_command *const commands[] = {&cli_info,  &cli_ops,    &cli_run,      &cli_compile_command,
+static const cli_command *const commands[] = {&cli_info,  &cli_ops,    &cli_run,      &cli_compile_command, &cli_graph,
                                               &cli_bench, &cli_config, &cli_selftest, &cli_plugin_check};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

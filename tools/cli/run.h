@@ -1,5 +1,5 @@
 /* The parts of `nd4c run`: its options, its inputs and its outputs. run.c, run_inputs.c and run_outputs.c include this,
- * and compile.c for shapes of inputs. */
+ * and compile.c and graph.c for shapes of inputs. */
 #ifndef ND4C_CLI_RUN_H
 #define ND4C_CLI_RUN_H
 
@@ -39,6 +39,17 @@ void run_free_options(run_options *options);
  * code. */
 int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value,
                    int64_t *shape, int32_t *rank);
+
+/* Shapes of all inputs of a model, in their order. */
+typedef struct run_shapes {
+  int32_t *ranks;
+  int64_t *extents;       /* ND4C_MAX_RANK for each input */
+  const int64_t **shapes; /* into extents */
+} run_shapes;
+/* As run_find_shape for each input; run_free_shapes must follow, also after a failure. Returns an exit code. */
+int run_find_shapes(const cli_command *command, const run_options *options, const nd4c_model *model,
+                    run_shapes *shapes);
+void run_free_shapes(run_shapes *shapes);
 
 /* Writes each output into its file; `files` (may be NULL) receives a JSON string for each. Returns an exit code. */
 int run_write_outputs(const run_options *options, const nd4c_model *model, nd4c_datum *const *outputs, cJSON *list);

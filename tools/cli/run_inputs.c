@@ -137,6 +137,32 @@ int run_find_shape(const cli_command *command, const run_options *options, const
   return CLI_OK;
 }
 
+int run_find_shapes(const cli_command *command, const run_options *options, const nd4c_model *model,
+                    run_shapes *shapes) {
+  const size_t count = (size_t)nd4c_model_input_count(model) + 1; /* one more: no memory for none is no failure */
+  *shapes = (run_shapes){calloc(count, sizeof *shapes->ranks), calloc(count * ND4C_MAX_RANK, sizeof *shapes->extents),
+                         calloc(count, sizeof *shapes->shapes)};
+  if (shapes->ranks == NULL || shapes->extents == NULL || shapes->shapes == NULL) {
+    return cli_fail(command, "no memory");
+  }
+  int result = CLI_OK;
+  for (int32_t i = 0; i < nd4c_model_input_count(model) && result == CLI_OK; i++) {
+    nd4c_model_value value = {.struct_size = sizeof value};
+    int64_t *shape = shapes->extents + (ptrdiff_t)i * ND4C_MAX_RANK;
+    const nd4c_status status = nd4c_model_input(model, i, &value);
+    result = status == ND4C_OK ? run_find_shape(command, options, &value, shape, &shapes->ranks[i])
+                               : cli_fail_status(command, status);
+    shapes->shapes[i] = shape;
+  }
+  return result;
+}
+
+void run_free_shapes(run_shapes *shapes) {
+  free(shapes->ranks);
+  free(shapes->extents);
+  free((void *)shapes->shapes);
+}
+
 /* -- files ----------------------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end) {

@@ -74,8 +74,8 @@
     "Plans record their steps, if the device can, and launch them as one; a plan that is made while this is false "    \
     "enqueues step by step")                                                                                           \
   X(PLAN_PASSES, "nd4c.plan.passes", "ND4C_PLAN_PASSES", list, "",                                                     \
-    "Passes that optimise plans, by name: with a '-' before each name all but these, without it only these; empty: "   \
-    "all; the options of a plan or model take precedence")                                                             \
+    "Passes that optimise plans, by name (nd4c graph passes lists them): with a '-' before each name all but these, "  \
+    "without it only these; empty: all; the options of a plan or model take precedence")                               \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
   X(PROCESS_RANK, "nd4c.process.rank", "ND4C_PROCESS_RANK", int, "0",                                                  \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `nd4c compile` for an absent stub, and `nd4c run --compiled` on a present one.
-# shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/cli_lib.sh"
+# shellcheck source-path=SCRIPTDIR/..
+. "$(dirname "$0")/../cli_lib.sh"
 export ND4C_BACKEND_PLUGINS=$4 STUB_MODE=both
 model=$source/tests/data/onnx/elementwise_13.onnx
 there=(env STUB_VERDICT=compile-only)

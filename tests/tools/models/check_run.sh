@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `nd4c run`: outputs, formats, random inputs, reports, errors.
-# shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/cli_lib.sh"
+# shellcheck source-path=SCRIPTDIR/..
+. "$(dirname "$0")/../cli_lib.sh"
 model=$digits/digits.onnx
 image=image=$digits/digits_images.npy
 
