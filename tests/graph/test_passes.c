@@ -350,6 +350,62 @@ static void shuffles_and_reshapes_keep_their_meaning(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* A conv whose result is multiplied by, divided by, or increased by one number. */
+static int32_t affine_changes(nd4c_op op, double number) {
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value y = conv_of(graph, image_input(graph), 4, 1, true);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, op, y, check_scalar(graph, number))));
+  nd4c_plan *plan = check_graph(graph, 9, 1e-5);
+  int32_t changes = changes_of(plan, "fold_affine");
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  return changes;
+}
+
+/* 0 * infinity is NaN, but a sum times infinity is not; products with 1e-38 are subnormal, sums of those with 3e38
+ * infinite. */
+static void numbers_that_do_not_distribute_are_not_folded(void **state) {
+  (void)state;
+  const double infinite = (double)INFINITY, none = (double)NAN;
+  const struct {
+    nd4c_op op;
+    double number;
+    int32_t changes;
+  } rows[] = {{ND4C_OP_multiply, 2, 1},        {ND4C_OP_multiply, infinite, 0}, {ND4C_OP_multiply, 0, 0},
+              {ND4C_OP_multiply, none, 0},     {ND4C_OP_multiply, 1e-38, 0},    {ND4C_OP_multiply, 3e38, 0},
+              {ND4C_OP_divide, 0, 0},          {ND4C_OP_divide, infinite, 0},   {ND4C_OP_add, infinite, 0},
+              {ND4C_OP_subtract, infinite, 0}, {ND4C_OP_add, none, 0},          {ND4C_OP_add, -0.0, 1}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (affine_changes(rows[i].op, rows[i].number) != rows[i].changes) {
+      fail_msg("row %d: folded %d times instead of %d", (int)i, 1 - rows[i].changes, rows[i].changes);
+    }
+  }
+}
+
+/* An eager call would leave the product in the order of its transposed operand. */
+static void folded_constants_lie_in_c_order(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value w = check_constant(graph, 2, (int64_t[]){5, 7}, 1, -1, 1);
+  nd4c_value turned = check_unary(graph, ND4C_OP_transpose, w);
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){7, 5});
+  nd4c_value doubled = check_binary(graph, ND4C_OP_add, turned, turned);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_multiply, x, doubled)));
+  nd4c_plan *plan = check_graph(graph, 3, 0);
+  assert_int_equal(changes_of(plan, "fold_constants"), 2);
+  int32_t constants = 0;
+  for (int32_t i = 0; i < plan->graph->nodes[0].input_count; i++) {
+    const nd4c_array *constant = plan->graph->values[plan->graph->nodes[0].inputs[i]].constant;
+    constants += constant != NULL;
+    assert_true(constant == NULL || nd4c_array_is_contiguous(constant));
+  }
+  assert_int_equal(constants, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(patterns_fire_alone_only),
@@ -357,6 +413,8 @@ int main(void) {
       cmocka_unit_test(identities_vanish),
       cmocka_unit_test(constants_fold_and_the_unread_dies),
       cmocka_unit_test(shuffles_and_reshapes_keep_their_meaning),
+      cmocka_unit_test(numbers_that_do_not_distribute_are_not_folded),
+      cmocka_unit_test(folded_constants_lie_in_c_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

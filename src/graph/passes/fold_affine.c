@@ -1,6 +1,7 @@
 /* Folds y = scale x + shift by channel, with constants, into the convolution or batch_norm that produces x. Covers
  * batch_norm itself and multiply, divide, add and subtract of [c, 1, 1]-shaped constants. Computed in double. passes.c
  * runs it on every optimised plan. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -146,6 +147,19 @@ static nd4c_status read_affine(const nd4c_rewrite *rewrite, const nd4c_graph_nod
   return binary ? read_binary(rewrite, node, map) : read_batch_norm(rewrite, node, map);
 }
 
+/* False if a number is NaN or infinite, or a factor is 0 or so large or small that a product with a weight or a partial
+ * sum could overflow or underflow. Such numbers do not distribute over a sum: 0 times an infinite factor is NaN where
+ * the sum times the factor is infinite, and a factor of 0 loses the sign of the zero. */
+static bool distributes(const affine *map) {
+  for (int64_t c = 0; c < map->channels; c++) {
+    double factor = map->scale == NULL ? 1.0 : fabs(map->scale[c]);
+    if (!(factor >= 0x1p-64 && factor <= 0x1p64) || (map->shift != NULL && !isfinite(map->shift[c]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* -- folding ------------------------------------------------------------------------------------------------------ */
 
 /* Reuses an array that another plan has computed, as a constant of this one; *made stays NONE if there is none. */
@@ -165,6 +179,7 @@ static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *k
   return status;
 }
 
+/* *made stays NONE if the dtype cannot hold a number of the result. */
 static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const nd4c_derived_key *key,
                                     nd4c_value *made) {
   nd4c_status status = ND4C_OK;
@@ -174,19 +189,24 @@ static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const
   }
   const nd4c_graph_value *value = &rewrite->graph->values[old];
   int64_t each = key->channels > 0 ? value->size / key->channels : 0;
+  bool kept = true;
   for (int64_t c = 0; c < key->channels; c++) {
     double factor = key->scale == NULL ? 1.0 : key->scale[c];
     double term = key->shift == NULL ? 0.0 : key->shift[c];
     for (int64_t i = c * each; i < (c + 1) * each; i++) {
       numbers[i] = numbers[i] * factor + term;
+      kept = kept && fabs(numbers[i]) <= (value->dtype == ND4C_FLOAT32 ? (double)FLT_MAX : DBL_MAX);
     }
   }
-  status = nd4c_constant_make(rewrite, value->dtype, value->rank, value->shape, numbers, made);
+  if (kept) {
+    status = nd4c_constant_make(rewrite, value->dtype, value->rank, value->shape, numbers, made);
+  }
   nd4c_deallocate(numbers);
   return status;
 }
 
-/* New constant old * scale + shift, each number of `scale` and `shift` applying to size / channels numbers in a row. */
+/* New constant old * scale + shift, each number of `scale` and `shift` applying to size / channels numbers in a row.
+ * *made is NONE if the dtype cannot hold it. */
 static nd4c_status map_constant(nd4c_rewrite *rewrite, nd4c_value old, const affine *map, bool shift,
                                 nd4c_value *made) {
   const nd4c_derived_key key = {.from = rewrite->graph->values[old].constant,
@@ -197,6 +217,10 @@ static nd4c_status map_constant(nd4c_rewrite *rewrite, nd4c_value old, const aff
   ND4C_TRY(find_derived(rewrite, &key, &found));
   if (found == ND4C_VALUE_NONE) {
     ND4C_TRY(compute_constant(rewrite, old, &key, &found));
+    if (found == ND4C_VALUE_NONE) {
+      *made = ND4C_VALUE_NONE;
+      return ND4C_OK;
+    }
     nd4c_graph_value *value = &rewrite->graph->values[found];
     ND4C_TRY(nd4c_storage_own(value->constant->storage)); /* other plans use it outside this thread's workspace */
     value->derived = nd4c_derived_add(&key, value->constant);
@@ -231,6 +255,9 @@ static nd4c_status fold_into_conv(nd4c_rewrite *rewrite, int32_t index, const nd
   } else if (map->shift != NULL) {
     ND4C_TRY(nd4c_constant_make(rewrite, dtype, 1, &map->channels, map->shift, &inputs[ND4C_IN_conv_bias]));
   }
+  if (inputs[ND4C_IN_conv_w] == ND4C_VALUE_NONE || (bias && inputs[ND4C_IN_conv_bias] == ND4C_VALUE_NONE)) {
+    return ND4C_OK;
+  }
   bool done = false;
   return nd4c_rewrite_node(rewrite, index, ND4C_OP_conv, inputs, 3, attrs, fused, &done);
 }
@@ -251,6 +278,9 @@ static nd4c_status fold_into_batch_norm(nd4c_rewrite *rewrite, int32_t index, co
     ND4C_TRY(map_constant(rewrite, inputs[ND4C_IN_batch_norm_scale], map, false, &inputs[ND4C_IN_batch_norm_scale]));
   }
   ND4C_TRY(map_constant(rewrite, inputs[ND4C_IN_batch_norm_bias], map, true, &inputs[ND4C_IN_batch_norm_bias]));
+  if (inputs[ND4C_IN_batch_norm_scale] == ND4C_VALUE_NONE || inputs[ND4C_IN_batch_norm_bias] == ND4C_VALUE_NONE) {
+    return ND4C_OK;
+  }
   bool done = false;
   return nd4c_rewrite_node(rewrite, index, ND4C_OP_batch_norm, inputs, ND4C_IN_batch_norm_count, attrs, fused, &done);
 }
@@ -274,7 +304,7 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
     affine map;
     nd4c_status status = read_affine(rewrite, &rewrite->graph->nodes[i], &map);
-    if (status == ND4C_OK && map.source >= 0) {
+    if (status == ND4C_OK && map.source >= 0 && distributes(&map)) {
       status = fold(rewrite, i, &map);
     }
     affine_free(&map);

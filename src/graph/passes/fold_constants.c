@@ -1,5 +1,6 @@
 /* Computes nodes whose inputs are all constants, with eager calls. Large results are left to the run, because a
  * constant takes memory as long as the plan exists. passes.c runs it on every optimised plan. */
+#include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/passes.h"
@@ -21,6 +22,16 @@ static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
   return given > 0 && node->output_count == 1 && (output->size <= LIMIT_ELEMENTS || output->size <= given);
 }
 
+/* An output in C order, as the run would have it: an eager call would give the result of a transposed operand its
+ * operand's order, and later sums would add up in another order than without this pass. Views and texts are fresh. */
+static nd4c_status make_output(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_array **output) {
+  const nd4c_graph_value *value = &rewrite->graph->values[node->outputs[0]];
+  if (node->def->view != NULL || value->dtype == ND4C_UTF8 || nd4c_dtype_is_packed(value->dtype)) {
+    return ND4C_OK;
+  }
+  return nd4c_array_empty(value->dtype, value->rank, value->shape, rewrite->context->device, output);
+}
+
 static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   nd4c_graph *graph = rewrite->graph;
   const nd4c_array **inputs = NULL;
@@ -29,10 +40,16 @@ static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
     inputs[i] = node->inputs[i] < 0 ? NULL : graph->values[node->inputs[i]].constant;
   }
   nd4c_array *output = NULL;
-  nd4c_status status =
-      nd4c_op_call_positional(rewrite->context, node->def->info.op, inputs, node->input_count, node->attrs, &output);
+  nd4c_status status = make_output(rewrite, node, &output);
+  if (status == ND4C_OK) {
+    status =
+        nd4c_op_call_positional(rewrite->context, node->def->info.op, inputs, node->input_count, node->attrs, &output);
+  }
   nd4c_deallocate(inputs);
-  ND4C_TRY(status);
+  if (status != ND4C_OK) {
+    nd4c_array_release(output);
+    return status;
+  }
   nd4c_graph_value *value = &graph->values[node->outputs[0]];
   value->constant = output;
   value->producer = -1;
