@@ -1,4 +1,7 @@
-/* Merges relu, gelu, sigmoid and tanh into the conv or linear before them. passes.c runs it on every optimised plan. */
+/* Merges relu, gelu, sigmoid and tanh into the conv or linear before them. passes.c runs it on every optimised plan.
+ *
+ * oneDNN's kernels apply the activation to their own result. There relu of NaN is 0, gelu of an infinity is NaN, and
+ * sigmoid flushes subnormal results to 0. */
 #include <string.h>
 
 #include "base/status.h"
@@ -52,4 +55,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(FUSE, 90, fuse_activation, ANY, "merges an activation into the conv or linear before it")
+ND4C_PASS(FUSE, 90, fuse_activation, ANY, "merges an activation into the conv or linear before it; may lose NaN, infinities")
