@@ -1,5 +1,6 @@
 /* nd4c selftest: every op that a backend computes, against the reference on the host. main.c calls cli_selftest. */
 #include "selftest.h"
+#include "cli.h"
 #include "selftest_parts.h"
 #include "selftest_totals.h"
 

@@ -3,7 +3,9 @@
 #ifndef ND4C_CLI_SELFTEST_H
 #define ND4C_CLI_SELFTEST_H
 
-#include "cli.h"
+#include <nd4c/nd4c.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 enum { SELFTEST_INPUTS = 24, SELFTEST_ATTRS = 24, SELFTEST_RANK = 8, SELFTEST_OUTPUTS = 8 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "selftest.h"
 
 /* Units in the last place by which real results may differ: a sum of some dozen terms, in another order. They relate to

@@ -1,0 +1,185 @@
+/* nd4c_random_graphs: makes random graphs and checks that plans with and without passes give the same results. This
+ * header is what its files share:
+ *
+ *   sketch.c    a graph as data: grows op by op, and can be built, copied, printed and computed again
+ *   operands.c  leaves: inputs and constants with random elements
+ *   motifs*.c   chains of ops that passes look for
+ *   supply.c    single ops: from the op table, from the cases of `nd4c selftest`, duplicates
+ *   judge.c     how far two results may be apart
+ *   trial.c     runs one graph in the modes asked for
+ *   shrink.c    the smallest graph and the fewest passes that still fail
+ *   main.c      options, totals, the line that reproduces a failure */
+#ifndef RANDOM_GRAPHS_H
+#define RANDOM_GRAPHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/plan.h"
+#include "nd4c/nd4c.h"
+
+enum { RG_RANK = 8, RG_INPUTS = 24, RG_OUTPUTS = 8, RG_ATTRS = 24 };
+enum { RG_VALUES = 320, RG_NODES = 128, RG_PORTS = 8, RG_OWNED = 1024 };
+enum { RG_LIMIT_ELEMENTS = 6000 };
+
+/* A value that could not be made. Functions that get it as an input give it back. */
+enum { RG_NONE = -1 };
+/* An optional input that is left out. */
+enum { RG_OMITTED = -2 };
+
+typedef struct rg_value {
+  nd4c_array *array; /* a leaf's elements, or what an eager call computed */
+  int32_t node;      /* which computes it; RG_NONE: a leaf */
+  bool is_constant;  /* of a leaf; the other leaves are inputs */
+} rg_value;
+
+typedef struct rg_node {
+  const nd4c_op_info *op;
+  int32_t input_count;
+  int32_t inputs[RG_INPUTS];
+  int32_t outputs[RG_OUTPUTS];
+  nd4c_attr_value attrs[RG_ATTRS]; /* in the schema's order; lists and texts are in the sketch's `owned` */
+  bool removed;
+} rg_node;
+
+typedef struct rg_sketch {
+  uint64_t seed, random;
+  nd4c_graph *tried; /* infers and refuses; holds more nodes than the sketch */
+  nd4c_value tried_values[RG_VALUES];
+  rg_value values[RG_VALUES];
+  rg_node nodes[RG_NODES];
+  int32_t outputs[RG_PORTS];
+  void *owned[RG_OWNED];
+  int32_t value_count, node_count, output_count, owned_count;
+  bool borrows; /* a copy: `owned` belongs to another sketch, and there is no graph to try ops in */
+} rg_sketch;
+
+/* -- random.c-like helpers, in sketch.c ---------------------------------------------------------------------------- */
+
+uint64_t rg_random(uint64_t *state);
+int32_t rg_pick(rg_sketch *sketch, int32_t limit); /* 0 .. limit - 1 */
+bool rg_chance(rg_sketch *sketch, int32_t one_in);
+double rg_number(rg_sketch *sketch, double low, double high);
+void *rg_need(size_t bytes); /* zeroed; ends the program if there is no memory */
+/* Ends the program if the status is not OK: something failed that has no reason to. */
+void rg_must(nd4c_status status, const char *what);
+
+/* -- sketch.c ------------------------------------------------------------------------------------------------------ */
+
+void rg_sketch_begin(rg_sketch *sketch, uint64_t seed);
+void rg_sketch_clear(rg_sketch *sketch);
+/* A copy that shares arrays and attributes with the original, which must live longer. */
+rg_sketch *rg_sketch_copy(const rg_sketch *sketch);
+void rg_sketch_free(rg_sketch *copy);
+
+nd4c_dtype rg_dtype(const rg_sketch *sketch, int32_t value);
+int32_t rg_rank(const rg_sketch *sketch, int32_t value);
+const int64_t *rg_shape(const rg_sketch *sketch, int32_t value);
+int64_t rg_size(const rg_sketch *sketch, int32_t value);
+bool rg_is_float(nd4c_dtype dtype);
+bool rg_same_shape(const rg_sketch *sketch, int32_t a, int32_t b);
+
+/* Takes over the array's reference. */
+int32_t rg_leaf(rg_sketch *sketch, nd4c_array *array, bool is_constant);
+/* Records an op and computes it with an eager call. Gives its first output, or RG_NONE if an input is RG_NONE, the op
+ * refuses the operands, or the result is of no use: too large, or mostly NaN. */
+int32_t rg_op(rg_sketch *sketch, nd4c_op op, const int32_t *inputs, int32_t input_count, const nd4c_attr *attrs,
+              int32_t attr_count);
+/* The same with all attributes in the schema's order. */
+int32_t rg_op_positional(rg_sketch *sketch, const nd4c_op_info *op, const int32_t *inputs, int32_t input_count,
+                         const nd4c_attr_value *attrs);
+int32_t rg_unary(rg_sketch *sketch, nd4c_op op, int32_t x);
+int32_t rg_binary(rg_sketch *sketch, nd4c_op op, int32_t a, int32_t b);
+/* An op with one attribute, an INT (also BOOL and DTYPE) or a list. */
+int32_t rg_op_int(rg_sketch *sketch, nd4c_op op, int32_t x, const char *name, int64_t number);
+int32_t rg_op_ints(rg_sketch *sketch, nd4c_op op, int32_t x, const char *name, const int64_t *numbers, int32_t count);
+nd4c_attr rg_attr_int(const char *name, int64_t number);
+nd4c_attr rg_attr_ints(const char *name, const int64_t *numbers, int32_t count);
+
+/* Picks outputs: the values that nothing reads, then some others. Removes what no output needs. */
+void rg_choose_outputs(rg_sketch *sketch);
+void rg_prune(rg_sketch *sketch);
+int32_t rg_count_nodes(const rg_sketch *sketch);
+/* Computes all nodes again, after leaves have changed. */
+nd4c_status rg_recompute(rg_sketch *sketch);
+/* The leaves that are inputs of the graph, in order. */
+int32_t rg_graph_inputs(const rg_sketch *sketch, int32_t *values);
+nd4c_graph *rg_build(const rg_sketch *sketch);
+void rg_print(const rg_sketch *sketch);
+
+/* Attributes of a node as the eager call takes them; with `wide`, floating dtypes become float64. */
+void rg_node_attrs(const rg_node *node, bool wide, nd4c_attr_value *attrs);
+
+/* -- operands.c ---------------------------------------------------------------------------------------------------- */
+
+/* A value of a floating dtype, of any, or of a rank; recent ones are likelier. Made if there is none. */
+int32_t rg_any(rg_sketch *sketch);
+int32_t rg_any_float(rg_sketch *sketch);
+int32_t rg_of_rank(rg_sketch *sketch, int32_t rank);
+/* A leaf with random elements. */
+int32_t rg_filled(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape, bool is_constant);
+int32_t rg_constant(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape);
+/* A constant whose elements are ordinary numbers. */
+int32_t rg_between(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape, double low, double high);
+/* A constant of the dtype of `like`: one number, as a scalar or in a shape that broadcasts to that of `like`. */
+int32_t rg_scalar(rg_sketch *sketch, int32_t like, double number);
+/* A number that passes look at: 0, -0.0, 1, -1, powers of two, others; rarely NaN or infinite. */
+double rg_special(rg_sketch *sketch);
+int32_t rg_input(rg_sketch *sketch);
+
+/* -- motifs.c, motifs_shape.c, supply.c ---------------------------------------------------------------------------- */
+
+typedef int32_t (*rg_motif)(rg_sketch *sketch);
+extern const rg_motif rg_motifs_network[];
+extern const int32_t rg_motifs_network_count;
+extern const rg_motif rg_motifs_shape[];
+extern const int32_t rg_motifs_shape_count;
+
+/* Reads the cases of `nd4c selftest`, a file. False with a message on stderr. */
+bool rg_cases_load(const char *path);
+void rg_cases_free(void);
+int32_t rg_from_case(rg_sketch *sketch);
+int32_t rg_from_table(rg_sketch *sketch);
+int32_t rg_duplicate(rg_sketch *sketch);
+
+/* A whole random graph. */
+void rg_generate(rg_sketch *sketch, uint64_t seed);
+
+/* -- judge.c ------------------------------------------------------------------------------------------------------- */
+
+/* What one graph's results are compared with. */
+typedef struct rg_judge rg_judge;
+/* `base` are the results of the plan without passes; the judge retains them. */
+rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base);
+void rg_judge_free(rg_judge *judge);
+/* NULL if the output may be what a plan gave, else what is wrong, written into `text`. */
+const char *rg_judge_output(rg_judge *judge, int32_t output, const nd4c_array *got, bool exact, char *text,
+                            size_t size);
+
+/* -- trial.c ------------------------------------------------------------------------------------------------------- */
+
+enum { RG_LIST = 512, RG_TEXT = 768 };
+
+typedef struct rg_failure {
+  char passes[RG_LIST]; /* as nd4c_plan_options.passes takes them */
+  bool plain;           /* without passes the results differ already */
+  char what[RG_TEXT];
+} rg_failure;
+
+typedef struct rg_trial_options {
+  const char *passes; /* only this list; NULL: the modes below */
+  bool thorough;      /* each pass alone and four subsets, instead of one of each */
+} rg_trial_options;
+
+/* True if all plans agree. `runs` counts them. */
+bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure);
+/* Numbers of rewrites by pass over all trials so far. */
+void rg_trial_print_changes(void);
+
+/* -- shrink.c ------------------------------------------------------------------------------------------------------ */
+
+/* The smallest graph found that still fails, with the fewest passes; `failure` is that of the result. */
+rg_sketch *rg_shrink(const rg_sketch *sketch, rg_failure *failure);
+
+#endif

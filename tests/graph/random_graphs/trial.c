@@ -1,0 +1,258 @@
+/* One graph in several plans: without passes, with all, with each alone, with subsets. Inputs lie in memory in random
+ * ways, outputs are fresh or given. main.c and shrink.c call rg_trial. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/passes.h"
+#include "random_graphs.h"
+
+/* Passes after which the results of element-wise ops and moves are the same bits; after the others they may be rounded
+ * otherwise. */
+static const char *const exact_passes[] = {"dead", "identity", "fold_constants"};
+
+typedef struct trial {
+  const rg_sketch *sketch;
+  nd4c_graph *graph;
+  rg_judge *judge;
+  nd4c_array *inputs[RG_VALUES]; /* as the sketch has them */
+  nd4c_array *placed[RG_VALUES]; /* the same elements, in other places */
+  int32_t input_count;
+  uint64_t random;
+  int64_t *runs;
+  rg_failure *failure;
+} trial;
+
+/* -- places in memory ---------------------------------------------------------------------------------------------- */
+
+typedef enum place { CONTIGUOUS, REVERSED_AXES, EVERY_SECOND, BACKWARDS, PLACES } place;
+
+/* Strides of a view, the place of its first element and the length of the block below it. */
+static int64_t lay_out(place how, int32_t rank, const int64_t *shape, int64_t *strides, int64_t *offset) {
+  int64_t step = how == EVERY_SECOND ? 2 : 1;
+  *offset = 0;
+  for (int32_t i = 0; i < rank; i++) {
+    const int32_t axis = how == REVERSED_AXES ? i : rank - 1 - i;
+    strides[axis] = step;
+    step *= shape[axis] < 1 ? 1 : shape[axis];
+  }
+  if (how == BACKWARDS && rank > 0 && shape[0] > 0) {
+    *offset = (shape[0] - 1) * strides[0];
+    strides[0] = -strides[0];
+  }
+  return step;
+}
+
+static nd4c_array *make_view(nd4c_dtype dtype, int32_t rank, const int64_t *shape, place how) {
+  int64_t strides[RG_RANK], offset = 0;
+  const int64_t total = lay_out(how, rank, shape, strides, &offset);
+  nd4c_array *block = NULL, *view = NULL;
+  rg_must(nd4c_array_empty(dtype, 1, &total, NULL, &block), "block");
+  void *data = NULL;
+  rg_must(nd4c_array_data_mutable(block, &data), "block");
+  memset(data, 0x5a, (size_t)(total * nd4c_dtype_size(dtype)));
+  rg_must(nd4c_array_as_strided(block, rank, shape, strides, offset, &view), "view");
+  nd4c_array_release(block);
+  return view;
+}
+
+static nd4c_array *placed_copy(trial *t, nd4c_array *array) {
+  const place how = (place)(rg_random(&t->random) % PLACES);
+  if (how == CONTIGUOUS) {
+    return nd4c_array_retain(array);
+  }
+  nd4c_array *view = make_view(nd4c_array_dtype(array), nd4c_array_rank(array), nd4c_array_shape(array), how);
+  rg_must(nd4c_op_call_positional(NULL, ND4C_OP_copy, (const nd4c_array *const[]){array}, 1, NULL, &view), "copy");
+  return view;
+}
+
+/* -- running ------------------------------------------------------------------------------------------------------- */
+
+static void release_all(nd4c_array **arrays, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    nd4c_array_release(arrays[i]);
+    arrays[i] = NULL;
+  }
+}
+
+static bool fail(trial *t, const char *passes, const char *what) {
+  (void)snprintf(t->failure->passes, sizeof t->failure->passes, "%s", passes);
+  (void)snprintf(t->failure->what, sizeof t->failure->what, "%s", what);
+  t->failure->plain = t->judge == NULL;
+  return false;
+}
+
+static bool fail_status(trial *t, const char *passes, const char *what, nd4c_status status) {
+  char text[RG_TEXT];
+  (void)snprintf(text, sizeof text, "%s: %s: %s", what, nd4c_status_name(status), nd4c_error_message());
+  return fail(t, passes, text);
+}
+
+static nd4c_status run(trial *t, nd4c_plan *plan, nd4c_array *const *inputs, nd4c_array **outputs) {
+  (*t->runs)++;
+  return nd4c_plan_run(plan, (const nd4c_array *const *)inputs, t->input_count, outputs, t->sketch->output_count);
+}
+
+/* Judges one run; `given`: into arrays that lie somehow. */
+static bool check_run(trial *t, nd4c_plan *plan, const char *passes, bool exact, bool given) {
+  nd4c_array *outputs[RG_PORTS] = {NULL};
+  for (int32_t i = 0; i < t->sketch->output_count && given; i++) {
+    const nd4c_array *like = t->sketch->values[t->sketch->outputs[i]].array;
+    outputs[i] = make_view(nd4c_array_dtype(like), nd4c_array_rank(like), nd4c_array_shape(like),
+                           (place)(rg_random(&t->random) % PLACES));
+  }
+  const nd4c_status status = run(t, plan, given ? t->placed : t->inputs, outputs);
+  bool right = status == ND4C_OK ? true : fail_status(t, passes, "run", status);
+  for (int32_t i = 0; i < t->sketch->output_count && right; i++) {
+    char text[RG_TEXT];
+    const char *what = rg_judge_output(t->judge, i, outputs[i], exact, text, sizeof text);
+    right = what == NULL || fail(t, passes, what);
+  }
+  release_all(outputs, t->sketch->output_count);
+  return right;
+}
+
+/* -- passes -------------------------------------------------------------------------------------------------------- */
+
+enum { PASSES = ND4C_PASS_RECORDS };
+static int64_t changes[PASSES], graphs_changed[PASSES];
+
+static bool is_exact(const char *pass) {
+  for (size_t i = 0; i < sizeof exact_passes / sizeof exact_passes[0]; i++) {
+    if (strcmp(exact_passes[i], pass) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Element-wise ops and moves give the same bits wherever their operands lie. */
+static bool is_pointwise(const rg_sketch *sketch) {
+  bool pointwise = true;
+  for (int32_t i = 0; i < sketch->node_count; i++) {
+    const nd4c_category category = sketch->nodes[i].op->category;
+    pointwise = pointwise && (sketch->nodes[i].removed || category == ND4C_CATEGORY_UNARY ||
+                              category == ND4C_CATEGORY_BINARY || category == ND4C_CATEGORY_TERNARY ||
+                              category == ND4C_CATEGORY_SHAPE || category == ND4C_CATEGORY_INDEXING);
+  }
+  return pointwise;
+}
+
+static bool only_exact(const rg_sketch *sketch, const nd4c_plan *plan) {
+  bool exact = is_pointwise(sketch);
+  for (int32_t i = 0; i < plan->pass_count; i++) {
+    exact = exact && (plan->passes[i].changes == 0 || is_exact(plan->passes[i].name));
+  }
+  return exact;
+}
+
+static void count_changes(const nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->pass_count; i++) {
+    for (int32_t k = 0; k < nd4c_passes_count(); k++) {
+      if (plan->passes[i].changes > 0 && strcmp(plan->passes[i].name, nd4c_passes_at(k)->name) == 0) {
+        changes[k] += plan->passes[i].changes;
+        graphs_changed[k]++;
+      }
+    }
+  }
+}
+
+void rg_trial_print_changes(void) {
+  for (int32_t i = 0; i < nd4c_passes_count(); i++) {
+    (void)printf("  %-24s %lld rewrites in %lld plans\n", nd4c_passes_at(i)->name, (long long)changes[i],
+                 (long long)graphs_changed[i]);
+  }
+}
+
+static bool try_passes(trial *t, const char *passes) {
+  const nd4c_plan_options options = {.struct_size = sizeof options, .passes = passes};
+  nd4c_plan *plan = NULL;
+  const nd4c_status status = nd4c_plan_create(t->graph, NULL, &options, &plan);
+  if (status != ND4C_OK) {
+    return fail_status(t, passes, "plan", status);
+  }
+  const bool exact = only_exact(t->sketch, plan);
+  count_changes(plan);
+  const bool right = check_run(t, plan, passes, exact, false) && check_run(t, plan, passes, exact, true) &&
+                     check_run(t, plan, passes, exact, false);
+  nd4c_plan_destroy(plan);
+  return right;
+}
+
+/* About half of the passes, at least one. */
+static void make_subset(trial *t, char *list, size_t size) {
+  const int32_t count = nd4c_passes_count(), sure = (int32_t)(rg_random(&t->random) % (uint64_t)count);
+  list[0] = '\0';
+  for (int32_t i = 0; i < count; i++) {
+    if (i == sure || rg_random(&t->random) % 2 == 0) {
+      const size_t length = strlen(list);
+      (void)snprintf(list + length, size - length, "%s%s", length > 0 ? "," : "", nd4c_passes_at(i)->name);
+    }
+  }
+}
+
+static bool try_modes(trial *t, const rg_trial_options *options) {
+  if (options->passes != NULL) {
+    return try_passes(t, options->passes);
+  }
+  bool right = try_passes(t, "");
+  const int32_t count = nd4c_passes_count(), one = (int32_t)(rg_random(&t->random) % (uint64_t)count);
+  for (int32_t i = 0; i < count && right; i++) {
+    right = (!options->thorough && i != one) || try_passes(t, nd4c_passes_at(i)->name);
+  }
+  for (int32_t i = 0; i < (options->thorough ? 4 : 1) && right; i++) {
+    char list[RG_LIST];
+    make_subset(t, list, sizeof list);
+    right = try_passes(t, list);
+  }
+  return right;
+}
+
+/* -- one graph ----------------------------------------------------------------------------------------------------- */
+
+/* Without passes: the results with which all others are compared. They agree with eager calls. */
+static bool try_plain(trial *t, nd4c_array **base) {
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  nd4c_plan *plan = NULL;
+  nd4c_status status = nd4c_plan_create(t->graph, NULL, &options, &plan);
+  if (status != ND4C_OK) {
+    return fail_status(t, "", "plan without passes", status);
+  }
+  status = run(t, plan, t->inputs, base);
+  bool right = status == ND4C_OK ? true : fail_status(t, "", "run without passes", status);
+  if (right) {
+    t->judge = rg_judge_make(t->sketch, base);
+    right = check_run(t, plan, "", true, true);
+    for (int32_t i = 0; i < t->sketch->output_count && right; i++) {
+      char text[RG_TEXT];
+      const nd4c_array *eager = t->sketch->values[t->sketch->outputs[i]].array;
+      const char *what = rg_judge_output(t->judge, i, eager, false, text, sizeof text);
+      right = what == NULL || fail(t, "", what);
+    }
+    t->failure->plain = !right;
+  }
+  nd4c_plan_destroy(plan);
+  return right;
+}
+
+bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure) {
+  trial t = {.sketch = sketch, .random = sketch->seed ^ UINT64_C(0x5eed), .runs = runs, .failure = failure};
+  nd4c_array *base[RG_PORTS] = {NULL};
+  int32_t leaves[RG_VALUES];
+  *failure = (rg_failure){.plain = false};
+  t.graph = rg_build(sketch);
+  t.input_count = rg_graph_inputs(sketch, leaves);
+  for (int32_t i = 0; i < t.input_count; i++) {
+    t.inputs[i] = nd4c_array_retain(sketch->values[leaves[i]].array);
+    t.placed[i] = placed_copy(&t, t.inputs[i]);
+  }
+  const bool right = try_plain(&t, base) && try_modes(&t, options);
+  if (t.judge != NULL) {
+    rg_judge_free(t.judge);
+  }
+  release_all(base, sketch->output_count);
+  release_all(t.inputs, t.input_count);
+  release_all(t.placed, t.input_count);
+  nd4c_graph_destroy(t.graph);
+  return right;
+}
