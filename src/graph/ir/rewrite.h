@@ -26,6 +26,7 @@ typedef struct nd4c_rewrite {
   nd4c_value_readers readers; /* made when a value is first replaced */
   int32_t changes;            /* rewrites done, for the report */
   int32_t existing;           /* nodes before the pass: those from this number on were added by it */
+  int32_t math;               /* nd4c_math: how far the plan's request allows a pass to change the arithmetic */
 } nd4c_rewrite;
 
 /* Counts uses. nd4c_rewrite_end must follow. */
