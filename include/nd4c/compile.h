@@ -29,7 +29,8 @@ enum {
   ND4C_COMPILE_VALUE_SIZE = 4096  /* bytes of a value, including its NUL */
 };
 
-/* What a plan or model asks of the compilers of its device. nd4c copies it. It does not affect kernels.
+/* What a plan or model asks of the compilers of its device. nd4c copies it. It does not affect kernels, but from
+ * ND4C_MATH_REORDER on, passes reorder sums and products of constants before kernels or compilers get the nodes.
  *
  * A key without a dot reaches every compiler. A key "openvino.PERFORMANCE_HINT" reaches only the compiler whose engine
  * is "openvino", as "PERFORMANCE_HINT". The plan's report lists the options that reached no compiler.
