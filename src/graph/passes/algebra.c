@@ -215,4 +215,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(34, algebra, ANY, "removes neutral and absorbing numbers and equal operands")
+ND4C_PASS(SIMPLIFY, 34, algebra, ANY, "removes neutral and absorbing numbers and equal operands")

@@ -81,4 +81,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(32, casts, ANY, "merges casts through a dtype that loses nothing")
+ND4C_PASS(SIMPLIFY, 32, casts, ANY, "merges casts through a dtype that loses nothing")

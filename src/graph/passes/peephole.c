@@ -161,4 +161,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(33, peephole, ANY, "removes inverse pairs, repeated idempotent ops and signs that cancel")
+ND4C_PASS(SIMPLIFY, 33, peephole, ANY, "removes inverse pairs, repeated idempotent ops and signs that cancel")

@@ -90,4 +90,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(35, select, ANY, "removes where of known or repeated conditions and of equal branches")
+ND4C_PASS(SIMPLIFY, 35, select, ANY, "removes where of known or repeated conditions and of equal branches")

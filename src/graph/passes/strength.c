@@ -73,4 +73,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(39, strength, ANY, "replaces powers and quotients by cheaper ops")
+ND4C_PASS(SIMPLIFY, 39, strength, ANY, "replaces powers and quotients by cheaper ops")
