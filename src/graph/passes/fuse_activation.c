@@ -55,4 +55,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(FUSE, 90, fuse_activation, ANY, "merges an activation into the conv or linear before it; may lose NaN, infinities")
+ND4C_PASS(FUSE, 90, fuse_activation, ANY,
+          "merges an activation into the conv or linear before it; may lose NaN, infinities")
