@@ -206,6 +206,23 @@ static void a_failure_names_the_pass(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+/* The list of readers may find no memory when a value is replaced, or later, when it has to grow. */
+static void any_failing_allocation_is_survived(void **state) {
+  (void)state;
+  const nd4c_pass *const rows[] = {&pairs, &simple_turn};
+  int32_t failures = 0;
+  for (int64_t skip = 0; skip < 40; skip++) {
+    nd4c_plan *plan = make_chain(ND4C_OP_abs, 6);
+    nd4c_allocation_fail_at(skip);
+    const nd4c_status status = nd4c_passes_drive(plan, rows, 2, NULL);
+    nd4c_allocation_fail_at(-1);
+    assert_true(status == ND4C_MEMORY || (status == ND4C_OK && plan->graph->node_count == 0));
+    failures += status != ND4C_OK;
+    nd4c_plan_destroy(plan);
+  }
+  assert_true(failures > 5 && failures < 40);
+}
+
 /* -- the real ones ------------------------------------------------------------------------------------------------- */
 
 static void rows_are_in_order_and_described(void **state) {
@@ -291,6 +308,7 @@ int main(void) {
       cmocka_unit_test(layout_settles_at_once),
       cmocka_unit_test(passes_without_end_are_stopped_and_named),
       cmocka_unit_test(a_failure_names_the_pass),
+      cmocka_unit_test(any_failing_allocation_is_survived),
       cmocka_unit_test(rows_are_in_order_and_described),
       cmocka_unit_test(an_optimised_graph_is_settled),
       cmocka_unit_test(replaced_constants_are_freed),

@@ -173,6 +173,38 @@ static void other_changes_are_explained(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static nd4c_status explain_and_optimize(const nd4c_graph *graph) {
+  nd4c_graph *optimised = NULL;
+  char *text = NULL;
+  ND4C_TRY(nd4c_graph_explain(graph, NULL, NULL, -1, &text));
+  nd4c_free(text);
+  ND4C_TRY(nd4c_graph_optimize(graph, NULL, NULL, &optimised));
+  nd4c_graph_destroy(optimised);
+  return ND4C_OK;
+}
+
+/* Some allocations may fail without harm, such as those of caches. */
+static void any_failing_allocation_is_survived(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph();
+  CHECK_OK(explain_and_optimize(graph));
+  const int64_t before = nd4c_allocation_count();
+  CHECK_OK(explain_and_optimize(graph));
+  const int64_t count = nd4c_allocation_count() - before;
+  int32_t failures = 0;
+  for (int64_t skip = 0; skip < count; skip++) {
+    nd4c_error_clear();
+    nd4c_allocation_fail_at(skip);
+    const nd4c_status status = explain_and_optimize(graph);
+    nd4c_allocation_fail_at(-1);
+    assert_true(status == ND4C_OK || status == ND4C_MEMORY);
+    failures += status != ND4C_OK;
+  }
+  assert_true(failures > 10);
+  CHECK_OK(explain_and_optimize(graph));
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nodes_are_shown),
@@ -181,6 +213,7 @@ int main(void) {
       cmocka_unit_test(an_optimised_graph_is_shown),
       cmocka_unit_test(runs_of_passes_are_explained),
       cmocka_unit_test(other_changes_are_explained),
+      cmocka_unit_test(any_failing_allocation_is_survived),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

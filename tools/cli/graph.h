@@ -15,6 +15,7 @@ enum { GRAPH_TITLE = 64, GRAPH_DETAIL = 96 };
 typedef struct graph_box {
   graph_box_kind kind;
   int32_t index;             /* of the input, node or output */
+  bool merged;               /* a node that passes made from several */
   char title[GRAPH_TITLE];   /* the op, or the port's name */
   char detail[GRAPH_DETAIL]; /* the first result: dtype and shape */
 } graph_box;

@@ -69,7 +69,7 @@ static void add_nodes(graph_picture *picture, const int32_t *sources) {
     if (nd4c_graph_get_node(picture->graph, i, &node) != ND4C_OK) {
       continue;
     }
-    (void)add_box(picture, GRAPH_NODE, i, node.outputs[0], title_of(&node));
+    add_box(picture, GRAPH_NODE, i, node.outputs[0], title_of(&node))->merged = node.fused != NULL;
     for (int32_t k = 0; k < node.input_count; k++) {
       add_arrow(picture, node.inputs[k] < 0 ? -1 : sources[node.inputs[k]]);
     }

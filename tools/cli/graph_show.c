@@ -209,7 +209,8 @@ void graph_write_dot(FILE *file, const graph_picture *picture) {
       [GRAPH_INPUT] = "shape=ellipse", [GRAPH_NODE] = "shape=box", [GRAPH_OUTPUT] = "shape=ellipse, style=bold"};
   (void)fputs("digraph {\n  node [fontname=\"sans-serif\", fontsize=11];\n", file);
   for (int32_t i = 0; i < picture->box_count; i++) {
-    (void)fprintf(file, "  b%" PRId32 " [%s, label=\"", i, styles[picture->boxes[i].kind]);
+    (void)fprintf(file, "  b%" PRId32 " [%s%s, label=\"", i, styles[picture->boxes[i].kind],
+                  picture->boxes[i].merged ? ", style=filled, fillcolor=\"#dff0d8\"" : "");
     print_quoted(file, picture->boxes[i].title);
     (void)fputs("\\n", file);
     print_quoted(file, picture->boxes[i].detail);

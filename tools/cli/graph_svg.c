@@ -303,10 +303,9 @@ static void draw_title(FILE *file, const layout *l, const graph_box *box) {
 }
 
 static void draw_box(FILE *file, const layout *l, const spot *s) {
-  static const char *const classes[] = {[GRAPH_INPUT] = "port", [GRAPH_NODE] = "node", [GRAPH_OUTPUT] = "port"};
   const graph_box *box = &l->picture->boxes[s->box];
   const int middle = middle_of(s->layer);
-  (void)fprintf(file, "<g class=\"%s\">", classes[box->kind]);
+  (void)fprintf(file, "<g class=\"%s\">", box->kind != GRAPH_NODE ? "port" : box->merged ? "merged" : "node");
   draw_title(file, l, box);
   (void)fprintf(file, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"%d\"/>", s->x - s->width / 2,
                 middle - HALF_HEIGHT, s->width, 2 * HALF_HEIGHT, box->kind == GRAPH_NODE ? 3 : HALF_HEIGHT);
@@ -322,7 +321,7 @@ static void draw(FILE *file, const layout *l, double width) {
                 middle_of(l->layer_count - 1) + HALF_HEIGHT + MARGIN);
   (void)fputs(
       "<style>text{font:11px monospace;text-anchor:middle}.type{fill:#666}path{fill:none;stroke:#888}"
-      "rect{stroke:#444}.node rect{fill:#eef3fa}.port rect{fill:#fff6e0}</style>\n"
+      "rect{stroke:#444}.node rect{fill:#eef3fa}.merged rect{fill:#dff0d8}.port rect{fill:#fff6e0}</style>\n"
       "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
       "orient=\"auto\"><path d=\"M0 0L8 4L0 8\" style=\"fill:#888\"/></marker></defs>\n"
       "<rect width=\"100%\" height=\"100%\" style=\"fill:white;stroke:none\"/>\n",

@@ -71,6 +71,10 @@ nodes=$(grep -c 'class="node"' "$work/many.svg")
 [ "$nodes" -gt 40 ]
 picture "$work/many.svg" "$(grep -c '<g class=' "$work/many.svg") $(grep -c 'marker-end' "$work/many.svg")"
 
+expect 0 "$nd4c" graph show "$model" "${shape[@]}" --optimized --format svg
+same "$(grep -c 'class="merged"' "$work/out")" 3 "nodes made from several"
+same "$(grep -c 'class="node"' "$work/out")" 3 "other nodes"
+
 # What the passes change; at most twelve nodes of each run, or all.
 expect 0 "$nd4c" graph explain "$model" "${shape[@]}"
 says out '^9 nodes recorded$'
