@@ -145,6 +145,81 @@ static void norm_chain_square(nd4c_graph *graph, nd4c_value *middle, nd4c_value 
   norm_chain(graph, ND4C_OP_square, middle, last);
 }
 
+static nd4c_value times(nd4c_graph *graph, nd4c_value a, nd4c_value b) {
+  return check_binary(graph, ND4C_OP_multiply, a, b);
+}
+
+static void swish_product(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = check_unary(graph, ND4C_OP_sigmoid, x);
+  *last = times(graph, x, *middle);
+}
+
+static void swish_scaled(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = check_unary(graph, ND4C_OP_sigmoid, times(graph, check_scalar(graph, 1.702), x));
+  *last = times(graph, *middle, x);
+}
+
+static nd4c_value exponential_sum(nd4c_graph *graph, nd4c_value x) {
+  nd4c_value power = check_unary(graph, ND4C_OP_exp, check_unary(graph, ND4C_OP_negative, x));
+  return check_binary(graph, ND4C_OP_add, check_scalar(graph, 1), power);
+}
+
+static void swish_quotient(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = exponential_sum(graph, x);
+  *last = check_binary(graph, ND4C_OP_divide, x, *middle);
+}
+
+static void sigmoid_quotient(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = exponential_sum(graph, image_input(graph));
+  *last = check_binary(graph, ND4C_OP_divide, check_scalar(graph, 1), *middle);
+}
+
+static void hard_swish_product(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  const nd4c_attr alpha = {.name = "alpha", .value = {.kind = ND4C_ATTR_FLOAT, .as.f = 0.16666667163372}};
+  *middle = check_op(graph, ND4C_OP_hard_sigmoid, &x, 1, &alpha, 1);
+  *last = times(graph, x, *middle);
+}
+
+static void mish_product(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = check_unary(graph, ND4C_OP_softplus, x);
+  *last = times(graph, x, check_unary(graph, ND4C_OP_tanh, *middle));
+}
+
+/* x, and the root of its mean square. */
+static nd4c_value root_mean_square(nd4c_graph *graph, nd4c_value *x) {
+  *x = check_input(graph, "x", 3, (int64_t[]){2, 5, 8});
+  nd4c_value square = check_binary(graph, ND4C_OP_power, *x, check_scalar(graph, 2.0));
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, mean_last(graph, square), check_scalar(graph, 1e-6));
+  return check_unary(graph, ND4C_OP_sqrt, sum);
+}
+
+static nd4c_value with_scale(nd4c_graph *graph, nd4c_value normal) {
+  return times(graph, check_constant(graph, 1, (int64_t[]){8}, 5, -1, 1), normal);
+}
+
+static void rms_quotient(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x;
+  *middle = root_mean_square(graph, &x);
+  *last = with_scale(graph, check_binary(graph, ND4C_OP_divide, x, *middle));
+}
+
+static void rms_product(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x;
+  *middle = root_mean_square(graph, &x);
+  *last = with_scale(graph, times(graph, x, check_binary(graph, ND4C_OP_divide, check_scalar(graph, 1), *middle)));
+}
+
+static void rms_reciprocal(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x, root = root_mean_square(graph, &x);
+  *middle = check_unary(graph, ND4C_OP_reciprocal, root);
+  *last = times(graph, *middle, x);
+}
+
 static nd4c_value product_of(nd4c_graph *graph, nd4c_value *x) {
   *x = check_input(graph, "x", 3, (int64_t[]){2, 5, 6});
   return check_binary(graph, ND4C_OP_matmul, *x, check_constant(graph, 2, (int64_t[]){6, 6}, 1, -1, 1));
@@ -208,6 +283,15 @@ static const pattern patterns[] = {
     {"layer_norm by power", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_power, 0},
     {"layer_norm by multiply", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_multiply, 0},
     {"layer_norm by square", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_square, 0},
+    {"swish", "swish", 1, ND4C_OP_swish, 1, swish_product, 0},
+    {"swish of 1.702 x", "swish", 1, ND4C_OP_swish, 1, swish_scaled, 0},
+    {"swish as a quotient", "swish", 1, ND4C_OP_swish, 1, swish_quotient, 0},
+    {"sigmoid as a quotient", "swish", 1, ND4C_OP_sigmoid, 1, sigmoid_quotient, 0},
+    {"hard_swish", "swish", 1, ND4C_OP_hard_swish, 1, hard_swish_product, 0},
+    {"mish", "swish", 1, ND4C_OP_mish, 1, mish_product, 0},
+    {"rms_norm by divide", "rms_norm", 2, ND4C_OP_rms_norm, 1, rms_quotient, 0},
+    {"rms_norm by 1 / root", "rms_norm", 2, ND4C_OP_rms_norm, 1, rms_product, 0},
+    {"rms_norm by reciprocal, without scale", "rms_norm", 1, ND4C_OP_rms_norm, 1, rms_reciprocal, 0},
     {"matmul, bias", "linear", 1, ND4C_OP_linear, 1, matmul_bias, 0},
     {"linear, addend", "fuse_addend", 1, ND4C_OP_linear, 1, linear_addend, 0},
     {"conv, addend", "fuse_addend", 1, ND4C_OP_conv, 1, conv_addend, 0},
@@ -281,10 +365,20 @@ static void look_alikes_are_left_alone(void **state) {
   nd4c_value wide = check_constant(graph, 1, (int64_t[]){5}, 3, 0.5, 1.5);
   nd4c_value scaled = check_binary(graph, ND4C_OP_multiply, conv_of(graph, x, 3, 2, true), wide);
   CHECK_OK(nd4c_graph_output(graph, "c", scaled));
+  /* The sigmoid of another value; the mean square of another one; a hard_sigmoid of another slope. */
+  nd4c_value other = check_unary(graph, ND4C_OP_tanh, x), root;
+  CHECK_OK(nd4c_graph_output(graph, "d", times(graph, x, check_unary(graph, ND4C_OP_sigmoid, other))));
+  CHECK_OK(nd4c_graph_output(graph, "e", times(graph, x, check_unary(graph, ND4C_OP_hard_sigmoid, x))));
+  nd4c_value square = check_unary(graph, ND4C_OP_square, other);
+  root = check_binary(graph, ND4C_OP_add, mean_last(graph, square), check_scalar(graph, 1e-6));
+  root = check_unary(graph, ND4C_OP_sqrt, root);
+  CHECK_OK(nd4c_graph_output(graph, "f", check_binary(graph, ND4C_OP_divide, x, root)));
   nd4c_plan *plan = check_graph(graph, 7, 1e-5);
   assert_int_equal(changes_of(plan, "gelu"), 0);
   assert_int_equal(changes_of(plan, "fuse_addend"), 0);
   assert_int_equal(changes_of(plan, "fold_affine"), 0);
+  assert_int_equal(changes_of(plan, "swish"), 0);
+  assert_int_equal(changes_of(plan, "rms_norm"), 0);
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
 }

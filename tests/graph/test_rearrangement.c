@@ -203,6 +203,7 @@ static void parts_of_concat(nd4c_graph *graph) {
   const nd4c_value both = join(graph, (nd4c_value[]){x, y}, 2, 1);
   exact_output(graph, negative(graph, cut(graph, both, 1, 6, 12, 1)));
   exact_output(graph, negative(graph, cut(graph, both, 1, 1, 5, 2)));
+  exact_output(graph, negative(graph, cut(graph, both, 1, 10, 6, -2)));
 }
 
 static void across_concat(nd4c_graph *graph) {
@@ -258,7 +259,7 @@ static const exact_case slices[] = {
     {"one index", "slices", 1, 1, gather_one, 0},
     {"slice of slice", "slices", 2, 1, slice_of_slice, 0},
     {"slice backwards to the first", "slices", 1, 1, slice_backwards_to_the_first, 0},
-    {"parts of a concat", "slices", 2, 2, parts_of_concat, 0},
+    {"parts of a concat", "slices", 3, 3, parts_of_concat, 0},
     {"concat of a split", "slices", 1, 1, concat_of_split, 0},
     {"concat of neighbours", "slices", 1, 1, concat_of_neighbours, 0},
     {"concat of concat", "slices", 1, 1, concat_of_concat, 0},

@@ -165,6 +165,13 @@ bool nd4c_rewrite_is_single(const nd4c_rewrite *rewrite, nd4c_value value) {
   return true;
 }
 
+bool nd4c_rewrite_computes(const nd4c_rewrite *rewrite, nd4c_op made, nd4c_op replaced) {
+  int32_t kernels = 0, kernels_before = 0;
+  (void)nd4c_device_kernels(rewrite->context->device, made, &kernels);
+  (void)nd4c_device_kernels(rewrite->context->device, replaced, &kernels_before);
+  return kernels > 0 || kernels_before == 0;
+}
+
 nd4c_value nd4c_node_input(const nd4c_graph_node *node, int32_t position) {
   return position < node->input_count ? node->inputs[position] : ND4C_VALUE_NONE;
 }

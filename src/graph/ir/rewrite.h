@@ -39,6 +39,8 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite);
 nd4c_graph_node *nd4c_rewrite_producer(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_op op);
 /* True if the only reader of the value is one node: its producer may then be merged into that node. */
 bool nd4c_rewrite_is_single(const nd4c_rewrite *rewrite, nd4c_value value);
+/* Whether a pass may make an op where another one stood: the device has a kernel for it, or none for the other. */
+bool nd4c_rewrite_computes(const nd4c_rewrite *rewrite, nd4c_op made, nd4c_op replaced);
 /* Input at a position; ND4C_VALUE_NONE if it is omitted. */
 nd4c_value nd4c_node_input(const nd4c_graph_node *node, int32_t position);
 

@@ -2,6 +2,7 @@
  * layer_norm. passes.c runs it on every optimised plan. */
 #include "array/shape.h"
 #include "base/status.h"
+#include "graph/ir/moments.h"
 #include "graph/passes.h"
 
 /* What is recognised so far. */
@@ -13,29 +14,7 @@ typedef struct match {
 
 /* The producer of a value that only the pattern reads. */
 static const nd4c_graph_node *inner(const match *found, nd4c_value value, nd4c_op op) {
-  return nd4c_rewrite_is_single(found->rewrite, value) ? nd4c_rewrite_producer(found->rewrite, value, op) : NULL;
-}
-
-/* The first axis if the node reduces all axes from there on and keeps them; -1 otherwise. */
-static int32_t reduced_from(const match *found, const nd4c_graph_node *mean) {
-  int32_t rank = found->rewrite->graph->values[mean->inputs[0]].rank;
-  const nd4c_attr_value *axes = &mean->attrs[ND4C_ATTR_mean_axes];
-  bool reduced[ND4C_MAX_RANK] = {false};
-  int32_t first = rank;
-  if (mean->attrs[ND4C_ATTR_mean_keepdims].as.i == 0 || axes->count == 0) {
-    return -1;
-  }
-  for (int32_t i = 0; i < axes->count; i++) {
-    int32_t axis = nd4c_axis_index(axes->as.ints[i], rank);
-    reduced[axis] = true;
-    first = axis < first ? axis : first;
-  }
-  for (int32_t i = first; i < rank; i++) {
-    if (!reduced[i]) {
-      return -1;
-    }
-  }
-  return first;
+  return nd4c_rewrite_inner(found->rewrite, value, op);
 }
 
 /* True if the value is x - mean(x); notes x and the mean at first sight, compares later. */
@@ -48,28 +27,12 @@ static bool is_centred(match *found, nd4c_value value, int32_t axis) {
     return difference->inputs[0] == found->x && difference->inputs[1] == found->mean;
   }
   const nd4c_graph_node *mean = nd4c_rewrite_producer(found->rewrite, difference->inputs[1], ND4C_OP_mean);
-  if (mean == NULL || mean->inputs[0] != difference->inputs[0] || reduced_from(found, mean) != axis) {
+  if (mean == NULL || mean->inputs[0] != difference->inputs[0] || nd4c_mean_axis(found->rewrite, mean) != axis) {
     return false;
   }
   found->x = difference->inputs[0];
   found->mean = difference->inputs[1];
   return true;
-}
-
-/* The value of which this is the square; NONE if it is not a square. */
-static nd4c_value square_root_of(const match *found, nd4c_value value) {
-  double two = 0;
-  const nd4c_graph_node *node = inner(found, value, ND4C_OP_square);
-  if (node != NULL) {
-    return node->inputs[0];
-  }
-  node = inner(found, value, ND4C_OP_power);
-  if (node != NULL) {
-    bool fits = nd4c_constant_scalar(found->rewrite, node->inputs[1], &two) && two == 2.0;
-    return fits ? node->inputs[0] : ND4C_VALUE_NONE;
-  }
-  node = inner(found, value, ND4C_OP_multiply);
-  return node != NULL && node->inputs[0] == node->inputs[1] ? node->inputs[0] : ND4C_VALUE_NONE;
 }
 
 /* True if the value is sqrt(mean(centred^2) + epsilon); gives the centred value and the first axis. */
@@ -81,8 +44,8 @@ static bool is_deviation(match *found, nd4c_value value, nd4c_value *centred, in
     if (mean == NULL || !nd4c_constant_scalar(found->rewrite, sum->inputs[1 - i], &found->epsilon)) {
       continue;
     }
-    *axis = reduced_from(found, mean);
-    *centred = square_root_of(found, mean->inputs[0]);
+    *axis = nd4c_mean_axis(found->rewrite, mean);
+    *centred = nd4c_square_source(found->rewrite, mean->inputs[0]);
     return *axis >= 0 && *centred >= 0;
   }
   return false;

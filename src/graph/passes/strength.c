@@ -24,7 +24,9 @@ static nd4c_status visit_power(nd4c_rewrite *rewrite, int32_t index, const nd4c_
     op = ND4C_OP_sqrt;
   }
   bool done = false;
-  return op == ND4C_OP_NONE ? ND4C_OK : nd4c_rewrite_node(rewrite, index, op, &x, 1, NULL, NULL, &done);
+  return op == ND4C_OP_NONE || !nd4c_rewrite_computes(rewrite, op, ND4C_OP_power)
+             ? ND4C_OK
+             : nd4c_rewrite_node(rewrite, index, op, &x, 1, NULL, NULL, &done);
 }
 
 /* x / 2^k is x * 2^-k: both round the same number. Neither factor may be subnormal, since a device may flush it. */
@@ -56,7 +58,8 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
   const nd4c_graph_value *values = rewrite->graph->values;
   const nd4c_op op = node->def->info.op;
   if (op == ND4C_OP_multiply && node->inputs[0] == node->inputs[1] &&
-      nd4c_dtype_get_info(values[node->inputs[0]].dtype)->kind != ND4C_KIND_COMPLEX) {
+      nd4c_dtype_get_info(values[node->inputs[0]].dtype)->kind != ND4C_KIND_COMPLEX &&
+      nd4c_rewrite_computes(rewrite, ND4C_OP_square, op)) {
     bool done = false;
     const nd4c_value x = node->inputs[0];
     return nd4c_rewrite_node(rewrite, index, ND4C_OP_square, &x, 1, NULL, NULL, &done);
