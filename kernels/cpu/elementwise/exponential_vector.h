@@ -8,8 +8,8 @@
 #if defined(__AVX512F__)
 #include <immintrin.h>
 
-/* e^x of sixteen numbers up to 150, NaN stays: one instruction scales where the plain source needs six. */
-static inline __m512 nd4c_exp_sixteen(__m512 x) {
+/* e^x of sixteen numbers as the result times 2 to the given power; below -150 as of -150. NaN stays. */
+static inline __m512 nd4c_exp_parts_sixteen(__m512 x, __m512 *power) {
   const __m512 rounder = _mm512_set1_ps(ND4C_ROUNDER_F32);
   x = _mm512_max_ps(_mm512_set1_ps(-150.0f), x); /* of two, the second is kept if it is NaN */
   __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(0x1.715476p+0f), rounder), rounder);
@@ -20,7 +20,14 @@ static inline __m512 nd4c_exp_sixteen(__m512 x) {
   q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(1.666652069e-01f));
   q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(4.999999345e-01f));
   q = _mm512_add_ps(_mm512_fmadd_ps(_mm512_mul_ps(r, r), q, rest), most);
-  return _mm512_scalef_ps(_mm512_add_ps(_mm512_set1_ps(1), q), n);
+  *power = n;
+  return _mm512_add_ps(_mm512_set1_ps(1), q);
+}
+
+/* e^x of sixteen numbers up to 150, NaN stays: one instruction scales where the plain source needs six. */
+static inline __m512 nd4c_exp_sixteen(__m512 x) {
+  __m512 n, mantissa = nd4c_exp_parts_sixteen(x, &n);
+  return _mm512_scalef_ps(mantissa, n);
 }
 
 static inline __m512 nd4c_exp_any_sixteen(__m512 x) {
@@ -32,6 +39,18 @@ static inline __m512 nd4c_sigmoid_sixteen(__m512 x) {
   __m512 e = nd4c_exp_sixteen(_mm512_or_ps(x, sign)); /* of -|x| */
   __m512 above = _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ), one, e);
   return _mm512_div_ps(above, _mm512_add_ps(one, e));
+}
+
+/* x sigmoid(x). Of negative numbers, e^x is scaled last, so that the left tail keeps its digits; from -200 down, and so
+ * for minus infinity, the result is -0. */
+static inline __m512 nd4c_swish_sixteen(__m512 x) {
+  const __m512 sign = _mm512_set1_ps(-0.0f), one = _mm512_set1_ps(1);
+  const __mmask16 below = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+  x = _mm512_max_ps(_mm512_set1_ps(-200), x); /* of two, the second is kept if it is NaN */
+  __m512 n, mantissa = nd4c_exp_parts_sixteen(_mm512_or_ps(x, sign), &n);
+  __m512 sum = _mm512_add_ps(one, _mm512_scalef_ps(mantissa, n));
+  __m512 y = _mm512_div_ps(_mm512_mask_mul_ps(x, below, x, mantissa), sum);
+  return _mm512_mask_scalef_ps(y, below, y, n);
 }
 #endif
 

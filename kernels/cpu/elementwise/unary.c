@@ -95,9 +95,16 @@ ND4C_INLINED void trigonometric_float64(bool cosine, int64_t n, const double *x,
 
 /* -- loops of each op --------------------------------------------------------------------------------------------- */
 
-#define LOOP(op, D, d)                                \
-  static void op##_##d(SIGNATURE) {                   \
-    loop_##d(ND4C_UNARY_##op, n, vx, vy, parameters); \
+#if defined(__AVX512F__)
+#define IS_COMPUTED(op, D) nd4c_unary_with_parameters(ND4C_UNARY_##op, ND4C_##D, n, vx, vy, parameters)
+#else
+#define IS_COMPUTED(op, D) false
+#endif
+#define LOOP(op, D, d)                                  \
+  static void op##_##d(SIGNATURE) {                     \
+    if (!IS_COMPUTED(op, D)) {                          \
+      loop_##d(ND4C_UNARY_##op, n, vx, vy, parameters); \
+    }                                                   \
   }
 #define HALF_LOOP(op, D, d)                            \
   static void op##_##d(SIGNATURE) {                    \

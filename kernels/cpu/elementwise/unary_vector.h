@@ -18,6 +18,7 @@ ND4C_INLINED __m512 nd4c_unary_sixteen(enum nd4c_unary_index op, bool near, __m5
          : op == ND4C_UNARY_tanh    ? nd4c_tanh_sixteen(x)
          : op == ND4C_UNARY_erf     ? nd4c_erf_sixteen(x)
          : op == ND4C_UNARY_sigmoid ? nd4c_sigmoid_sixteen(x)
+         : op == ND4C_UNARY_swish   ? nd4c_swish_sixteen(x)
          : op == ND4C_UNARY_gelu    ? (near ? nd4c_gelu_near_sixteen(x) : nd4c_gelu_sixteen(x))
          : op == ND4C_UNARY_sqrt    ? (near ? nd4c_sqrt_near_sixteen(x) : _mm512_sqrt_ps(x))
          : near                     ? nd4c_gelu_tanh_near_sixteen(x)
@@ -81,6 +82,16 @@ ND4C_INLINED void nd4c_unary_vectors(enum nd4c_unary_index op, nd4c_dtype dtype,
   }
   __mmask64 rest = (UINT64_C(1) << (n - i)) - 1;
   _mm512_mask_storeu_epi8(y + i, rest, nd4c_unary_register(op, dtype, _mm512_maskz_loadu_epi8(rest, x + i)));
+}
+
+/* True if it has computed an op with parameters, for some of which there are whole vectors: swish with alpha 1. */
+ND4C_INLINED bool nd4c_unary_with_parameters(enum nd4c_unary_index op, nd4c_dtype dtype, int64_t n, const void *x,
+                                             void *y, const nd4c_unary_parameters *parameters) {
+  if (op != ND4C_UNARY_swish || dtype != ND4C_FLOAT32 || parameters->alpha != 1) {
+    return false;
+  }
+  nd4c_unary_vectors(op, dtype, n * (int64_t)sizeof(float), x, y);
+  return true;
 }
 
 /* Begins at a cache line of y. `loop` is the op's own. */
