@@ -45,8 +45,9 @@ static int32_t affine_by_channel(rg_sketch *sketch, int32_t x) {
 
 /* x / 2 * (1 + erf(x / sqrt 2)) in the nestings that exporters write. */
 static int32_t gelu_by_erf(rg_sketch *sketch, int32_t x) {
-  const int32_t scaled = rg_chance(sketch, 2) ? with_number(sketch, ND4C_OP_divide, x, sqrt(2.0))
-                                              : with_number(sketch, ND4C_OP_multiply, x, sqrt(0.5));
+  const double factor = rg_chance(sketch, 8) ? rg_number(sketch, 0.5, 2) : 1; /* else almost gelu */
+  const int32_t scaled = rg_chance(sketch, 2) ? with_number(sketch, ND4C_OP_divide, x, sqrt(2.0) * factor)
+                                              : with_number(sketch, ND4C_OP_multiply, x, sqrt(0.5) * factor);
   const int32_t sum = with_number(sketch, ND4C_OP_add, rg_unary(sketch, ND4C_OP_erf, scaled), 1.0);
   switch (rg_pick(sketch, 4)) {
     case 0:
@@ -116,6 +117,12 @@ static int32_t motif_activation(rg_sketch *sketch) {
 
 /* -- convolutions -------------------------------------------------------------------------------------------------- */
 
+/* An activation that a conv or linear has already: one that all engines apply alike to NaN and infinities. */
+static int64_t own_activation(rg_sketch *sketch) {
+  return rg_chance(sketch, 6) ? (rg_chance(sketch, 2) ? ND4C_ACTIVATION_SIGMOID : ND4C_ACTIVATION_TANH)
+                              : ND4C_ACTIVATION_NONE;
+}
+
 static int32_t conv(rg_sketch *sketch, int32_t x) {
   const int64_t *shape = rg_shape(sketch, x);
   const int32_t spatial = rg_rank(sketch, x) - 2;
@@ -128,8 +135,9 @@ static int32_t conv(rg_sketch *sketch, int32_t x) {
   const int32_t w = rg_constant(sketch, rg_dtype(sketch, x), spatial + 2, w_shape);
   const int32_t bias = rg_chance(sketch, 2) ? rg_constant(sketch, rg_dtype(sketch, x), 1, &made) : RG_OMITTED;
   const nd4c_attr attrs[] = {rg_attr_ints("pads", pads, rg_chance(sketch, 4) ? 0 : 2 * spatial),
-                             rg_attr_ints("strides", strides, spatial), rg_attr_int("groups", deep ? channels : 1)};
-  return rg_op(sketch, ND4C_OP_conv, (int32_t[]){x, w, bias}, 3, attrs, 3);
+                             rg_attr_ints("strides", strides, spatial), rg_attr_int("groups", deep ? channels : 1),
+                             rg_attr_int("activation", own_activation(sketch))};
+  return rg_op(sketch, ND4C_OP_conv, (int32_t[]){x, w, bias}, 3, attrs, 4);
 }
 
 /* With finite parameters: kernels compute (x - mean) k + bias or x k + (bias - mean k), which differ in infinities. */
@@ -187,12 +195,29 @@ static int32_t product(rg_sketch *sketch, int32_t x) {
   return rg_binary(sketch, ND4C_OP_matmul, x, rg_constant(sketch, rg_dtype(sketch, x), 2, shape));
 }
 
-static int32_t dense(rg_sketch *sketch, int32_t x) {
-  int32_t y = product(sketch, x);
-  if (y >= 0 && !rg_chance(sketch, 4)) {
-    y = swapped(sketch, ND4C_OP_add, y, along_axis(sketch, y, rg_rank(sketch, y) - 1));
+/* The op linear itself, often of a transposed matrix. */
+static int32_t linear(rg_sketch *sketch, int32_t x) {
+  if (x < 0) {
+    return RG_NONE;
   }
-  return y;
+  const int64_t features = rg_shape(sketch, x)[rg_rank(sketch, x) - 1], made = rg_chance(sketch, 2) ? features : 4;
+  const bool turned = rg_chance(sketch, 2);
+  const int64_t shape[] = {turned ? made : features, turned ? features : made};
+  const int32_t w = rg_constant(sketch, rg_dtype(sketch, x), 2, shape);
+  const int32_t bias = rg_chance(sketch, 2) ? rg_constant(sketch, rg_dtype(sketch, x), 1, &made) : RG_OMITTED;
+  const nd4c_attr attrs[] = {rg_attr_int("transpose_w", turned), rg_attr_int("activation", own_activation(sketch))};
+  return rg_op(sketch, ND4C_OP_linear, (int32_t[]){x, w, bias}, 3, attrs, 2);
+}
+
+static int32_t dense(rg_sketch *sketch, int32_t x) {
+  int32_t y = rg_chance(sketch, 4) ? linear(sketch, x) : product(sketch, x);
+  y = rg_chance(sketch, 6) ? product(sketch, y) : y;
+  if (y >= 0 && rg_chance(sketch, 8)) { /* not a bias: another row for each row */
+    return swapped(sketch, ND4C_OP_add, y,
+                   rg_constant(sketch, rg_dtype(sketch, y), 2, rg_shape(sketch, y) + rg_rank(sketch, y) - 2));
+  }
+  return y < 0 || rg_chance(sketch, 4) ? y
+                                       : swapped(sketch, ND4C_OP_add, y, along_axis(sketch, y, rg_rank(sketch, y) - 1));
 }
 
 static int32_t motif_dense(rg_sketch *sketch) {
@@ -242,7 +267,7 @@ static int32_t mean_over(rg_sketch *sketch, int32_t x, const int64_t *axes, int3
 static int32_t squared(rg_sketch *sketch, int32_t x) {
   switch (rg_pick(sketch, 3)) {
     case 0:
-      return with_number(sketch, ND4C_OP_power, x, 2.0);
+      return with_number(sketch, ND4C_OP_power, x, rg_chance(sketch, 8) ? 3.0 : 2.0);
     case 1:
       return rg_unary(sketch, ND4C_OP_square, x);
     default:
@@ -252,7 +277,8 @@ static int32_t squared(rg_sketch *sketch, int32_t x) {
 
 /* x over the root of (v + epsilon), or times its reciprocal. */
 static int32_t over_root(rg_sketch *sketch, int32_t x, int32_t variance) {
-  const int32_t sum = with_number(sketch, ND4C_OP_add, variance, rg_chance(sketch, 8) ? 0.0 : 1e-5);
+  static const double epsilons[] = {0, 0.25, 1e-3, 1e-5, 1e-5, 1e-5};
+  const int32_t sum = with_number(sketch, ND4C_OP_add, variance, epsilons[rg_pick(sketch, 6)]);
   switch (rg_pick(sketch, 4)) {
     case 0:
       return rg_binary(sketch, ND4C_OP_multiply, x,
@@ -277,7 +303,7 @@ static int32_t with_parameters(rg_sketch *sketch, int32_t y, int32_t count, bool
 
 static int32_t motif_layer_norm(rg_sketch *sketch) {
   const int32_t x = rg_of_rank(sketch, 2 + rg_pick(sketch, 2));
-  const int64_t axes[] = {-1, -2};
+  const int64_t axes[] = {rg_chance(sketch, 8) ? 0 : -1, -2}; /* 0: almost layer_norm */
   const int32_t count = 1 + rg_chance(sketch, 4);
   const int32_t mean = mean_over(sketch, x, axes, count), centred = rg_binary(sketch, ND4C_OP_subtract, x, mean);
   const int32_t again = rg_chance(sketch, 3) ? rg_binary(sketch, ND4C_OP_subtract, x, mean) : centred;

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Plants one error at a time in the passes of the graph and checks that random graphs catch it.
+
+    tests/planted/plant_passes.py [--graphs N] [--rows FIRST:LAST] [--table FILE]
+
+Works in a copy of the checkout (build/planted/tree), as plant.py does, but with the preset ci. Each row of ERRORS is a line of a
+pass and what becomes of it: a condition that is left out, a wrong operand, a wrong number. An error that only lets a pass do less
+is none, because the results stay right. For each row the script rebuilds nd4c_random_graphs and runs it with a fixed seed. The
+graph that fails must pass after the error is removed. The exit code is 1 if an error was not caught, or if a line is not there any
+more: then the row must follow the pass.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+root = pathlib.Path(__file__).resolve().parents[2]
+tree = root / "build/planted/tree"
+build = tree / "build/ci"
+TARGET = "nd4c_random_graphs"
+
+# (pass, what the line says, what it becomes)
+ERRORS = [
+    ("identity", "if (axis != i && input->rank > 1) {", "if (axis != i && input->rank > 2) {"),
+    ("identity", "if (steps->as.ints[i] != 1) {", "if (steps->as.ints[i] == 0) {"),
+    ("identity", "case ND4C_OP_concat:", "case ND4C_OP_concat: case ND4C_OP_abs:"),
+    ("fold_constants", "inputs[i] = node->inputs[i] < 0 ? NULL : graph->values[node->inputs[i]].constant;",
+     "inputs[i] = node->inputs[i] < 0 ? NULL : graph->values[node->inputs[0]].constant;"),
+    ("gelu", "is_about(half, 0.5)", "half > 0"),
+    ("gelu", "is_about(number, sqrt(0.5))", "number > 0"),
+    ("layer_norm", "attrs[ND4C_ATTR_layer_norm_epsilon].as.f = found.epsilon;", ""),
+    ("layer_norm", "if (!reduced[i]) {", "if (i < 0) {"),
+    ("layer_norm", "&two) && two == 2.0;", "&two) && two > 1.0;"),
+    ("fold_affine", "bool reversed = op == ND4C_OP_subtract && constant_at == 0,", "bool reversed = false,"),
+    ("fold_affine", "(axis != 1 || constant->shape[i] != channels)", "constant->shape[i] != channels"),
+    ("fold_affine", "map.source >= 0 && distributes(&map)", "map.source >= 0"),
+    ("fold_affine", "sqrt(numbers[VARIANCE][i] + epsilon)", "sqrt(numbers[VARIANCE][i])"),
+    ("fold_affine", "numbers[i] = numbers[i] * factor + term;", "numbers[i] = numbers[i] + term;"),
+    ("fold_affine", "conv->attrs[ND4C_ATTR_conv_activation].as.i != 0 ||", ""),
+    ("linear", "info->rank > 0 && info->size == count &&", "info->rank > 0 &&"),
+    ("linear", "attrs[ND4C_ATTR_linear_transpose_w] = node->attrs[ND4C_ATTR_linear_transpose_w];", ""),
+    ("fuse_addend", "&& activation_of(node) == ND4C_ACTIVATION_NONE;", ";"),
+    ("fuse_addend", "sum->inputs[1 - side]};", "sum->inputs[side]};"),
+    ("fuse_activation", "if (host->attrs[position].as.i != ND4C_ACTIVATION_NONE) {", "if (position < 0) {"),
+    ("fuse_activation", "approximate].as.i != 0 ? ND4C_ACTIVATION_GELU_TANH", "approximate].as.i == 0 ? ND4C_ACTIVATION_GELU_TANH"),
+]
+
+
+def run(command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def ninja():
+    return run(["ninja", "-C", str(build), TARGET])
+
+
+def prepare():
+    """Copies the checkout and builds the program."""
+    tree.mkdir(parents=True, exist_ok=True)
+    for name in filter(None, run(["git", "-C", str(root), "ls-files"]).stdout.split("\n")):
+        source, target = root / name, tree / name
+        if source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+    done = run(["cmake", "--preset", "ci", "-DND4C_TESTS=ON", "-S", str(tree)], cwd=tree)
+    done = done if done.returncode else ninja()
+    if done.returncode:
+        sys.exit(done.stdout[-3000:])
+
+
+def fuzz(*arguments):
+    """The line that repeats a failure, or None."""
+    plain = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
+    try:
+        done = run([str(build / "tests/bin" / TARGET), "--failures", "1", "--whole", *arguments], env=plain, timeout=250)
+    except subprocess.TimeoutExpired:
+        return f"{TARGET} {' '.join(arguments)} # does not end"
+    if done.returncode == 0:
+        return None
+    lines = [x for x in done.stdout.splitlines() if x.startswith(TARGET)]
+    return lines[0] if lines else f"{TARGET} {' '.join(arguments)} # exit {done.returncode}"
+
+
+def plant(name, before, after, graphs):
+    """The line that caught the error, or None."""
+    target = tree / f"src/graph/passes/{name}.c"
+    original = target.read_text()
+    if original.count(before) != 1:
+        sys.exit(f"{name}: '{before}' is there {original.count(before)} times")
+    target.write_text(original.replace(before, after))
+    try:
+        done = ninja()
+        if done.returncode:
+            sys.exit(f"{name}: '{after}' does not compile\n{done.stdout[-1500:]}")
+        return fuzz("--graphs", str(graphs), "--thorough")
+    finally:
+        target.write_text(original)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", type=int, default=8000)
+    parser.add_argument("--rows", default=":", help="part of the list, FIRST:LAST, as in Python")
+    parser.add_argument("--table", type=pathlib.Path)
+    options = parser.parse_args()
+    first, last = (int(x) if x else None for x in options.rows.split(":"))
+    prepare()
+    rows = []
+    for name, before, after in ERRORS[first:last]:
+        begin = time.monotonic()
+        caught = plant(name, before, after, options.graphs)
+        rows.append((name, before, after, caught))
+        print(f"{name:16} {'CAUGHT ' + caught[:150] if caught else 'MISSED ' + before}  "
+              f"({time.monotonic() - begin:.0f} s)", flush=True)
+    done = ninja()
+    again = done.stdout if done.returncode else fuzz("--graphs", "800", "--thorough")
+    if again:
+        sys.exit(f"fails with no error planted: {again}")
+    if options.table:
+        cell = lambda text: "`" + str(text).replace("|", "\\|")[:140] + "`"
+        options.table.write_text("| pass | was | became | caught by |\n|---|---|---|---|\n" + "".join(
+            f"| {n} | {cell(b)} | {cell(a)} | {cell(c) if c else '**missed**'} |\n" for n, b, a, c in rows))
+    missed = sum(row[-1] is None for row in rows)
+    print(f"{len(rows) - missed} passed, {missed} failed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
