@@ -115,4 +115,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(51, rms_norm, ANY, "recognises rms_norm in mean squares and their neighbours")
+ND4C_PASS(RECOGNIZE, 51, rms_norm, ANY, "recognises rms_norm in mean squares and their neighbours")
