@@ -5,6 +5,9 @@ from framework import NUMPY, Case, Refusal, cases, refusals
 from network import double, near, repeat_first, ulps_of
 
 
+LOWEST = {"float16": -65504, "bfloat16": -2.0**127, "float32": np.finfo(np.float32).min, "float64": np.finfo(np.float64).min}
+
+
 def split_heads(x, heads):
     return x if x.ndim == 4 else x.reshape(*x.shape[:2], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
 
@@ -46,6 +49,7 @@ def attention_of(q, k, v, mask=None, past_key=None, past_value=None, lengths=Non
             bias = np.where(bad, -np.inf, bias)
     biased = np.where(np.isneginf(bias), -np.inf, capped + bias)
     share = softmax(biased)
+    vv = np.where((share != 0).any(axis=2)[..., None], vv, 0)  # values that no query takes may be anything
     y = share @ vv
     size = share @ abs(vv)
     if packed:
@@ -66,6 +70,12 @@ ATTENTIONS = [
     (0, 2, 2, 2, 3, 2, 2, None, False, None, {}),
     (1, 2, 2, 2, 0, 3, 2, None, False, None, {}),
     (2, 2, 1, 9, 17, 8, 8, None, False, None, {}),  # enough for several workers
+    (1, 2, 1, 35, 37, 5, 13, None, False, None, {"is_causal": True, "left_window": 0}),  # its own key alone
+    (1, 4, 2, 17, 1, 3, 2, None, True, None, {"scale": -0.5}),  # one key
+    (1, 2, 2, 3, 261, 2, 5, None, False, ("row", (3, 261)), {}),  # blocks of keys; a query without any
+    (2, 2, 1, 2, 3, 2, 3, 131, False, ("lowest", (2, 1, 1, 134)), {"right_window": 3}),
+    (1, 6, 2, 23, 9, 4, 4, None, True, ("bool", (6, 1, 9)), {"left_window": 3, "right_window": 2}),
+    (3, 1, 1, 2, 4, 3, 3, None, False, None, {"left_window": 1, "lengths": [0, 1, 4]}),  # NaN past the lengths
 ]
 
 
@@ -80,21 +90,29 @@ def attention_cases(s, dtype, outputs):
         q, k, v = make(h, tq, d), make(kh, tk, d), make(kh, tk, dv)
         if number == 2:
             q, k, v = map(repeat_first, (q, k, v))
+        if n == 3:
+            for batch, length in enumerate(lengths):
+                k[batch, :, length:], v[batch, :, length:] = np.nan, np.inf
         pk, pv = (None, None) if past is None else (s.uniform(dtype, -2, 2, (n, kh, past, size)) for size in (d, dv))
         m = None
         if mask is not None:
             kind, shape = mask
             m = (s.integers(0, 2, shape) > 0 if kind == "bool" else np.zeros(shape, bool) if kind == "none" else
-                 s.small(dtype if kind == "float" else kind, shape))
+                 s.small(kind if kind == "int64" else dtype, shape))
             if kind == "float":
                 m.reshape(-1)[0] = -np.inf
+            elif kind == "row":
+                m[0] = -np.inf
+                m[1, :-1] = -np.inf
+            elif kind == "lowest":  # what models add beside padding
+                m[m < 0] = LOWEST[dtype]
         if packed:
             options.update(q_heads=h, kv_heads=kh)
         y, size, keys, values, scores = attention_of(*map(double, (q, k, v)), m if m is None or m.dtype == bool else double(m),
                                                      double(pk), double(pv), lengths, **options)
         inputs = [q, k, v, m, pk, pv, None if lengths is None else np.array(lengths, np.int64)]
         if outputs == 1:
-            yield Case(inputs, options, [near(y, dtype, size)], ulps_of(dtype, 64))
+            yield Case(inputs, options, [near(y, dtype, size)], 16 if dtype == "float32" else ulps_of(dtype, 64))
             continue
         for mode in range(4):
             given = dict(options, scores_mode=mode) if mode else options

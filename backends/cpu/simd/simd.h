@@ -5,6 +5,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "kernel_tables.h"
+#include "kernels/cpu/attention/attention.h"
 #include "kernels/cpu/contraction/gemm.h"
 #include "kernels/cpu/elementwise/binary.h"
 #include "kernels/cpu/elementwise/fast.h"

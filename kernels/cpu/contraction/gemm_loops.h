@@ -62,6 +62,23 @@ static void NAME(pack_columns)(int64_t n, int64_t k, const T *from, int64_t step
 
 /* -- blocks ----------------------------------------------------------------------------------------------------- */
 
+/* A strip of a y whose rows have gaps: computed beside and copied. */
+static void NAME(strip_apart)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
+                              const T *b, int64_t b_step, T *y, nd4c_gemm_matrix to, bool adds) {
+  T beside[TILE_ROWS * NAME(WIDE)];
+  for (int64_t r = 0; r < rows && adds; r++) {
+    for (int64_t c = 0; c < columns; c++) {
+      beside[r * NAME(WIDE) + c] = y[r * to.row_stride + c * to.column_stride];
+    }
+  }
+  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, beside, NAME(WIDE), adds);
+  for (int64_t r = 0; r < rows; r++) {
+    for (int64_t c = 0; c < columns; c++) {
+      y[r * to.row_stride + c * to.column_stride] = beside[r * NAME(WIDE) + c];
+    }
+  }
+}
+
 /* How strips find their operands: of b, the distance from panel to panel and from row to row of one. */
 typedef struct NAME(operands) {
   const T *a, *b;

@@ -1,6 +1,6 @@
-/* The innermost loops of the matrix product, for one dtype. gemm_loops.h includes and calls them. A strip is some rows
- * of y, two vectors wide, whose sums stay in registers while k passes. Both operands are read where they lie, with any
- * distance from element to element of a and from row to row of b. */
+/* The innermost loops of the matrix product, for one dtype. gemm_loops.h and attention/loops.h include and call them. A
+ * strip is some rows of y, two vectors wide, whose sums stay in registers while k passes. Both operands are read where
+ * they lie, with any distance from element to element of a and from row to row of b. */
 
 /* Rows of the next strip where `left` are left: few kinds, so that each is unrolled. */
 static inline int64_t NAME(strip_rows)(int64_t left) {
@@ -78,20 +78,3 @@ static void NAME(strip_any)(int64_t rows, int64_t columns, int64_t k, const T *a
 
 #undef STRIP
 #undef STRIP_OF
-
-/* A strip of a y whose rows have gaps: computed beside and copied. */
-static void NAME(strip_apart)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                              const T *b, int64_t b_step, T *y, nd4c_gemm_matrix to, bool adds) {
-  T beside[TILE_ROWS * NAME(WIDE)];
-  for (int64_t r = 0; r < rows && adds; r++) {
-    for (int64_t c = 0; c < columns; c++) {
-      beside[r * NAME(WIDE) + c] = y[r * to.row_stride + c * to.column_stride];
-    }
-  }
-  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, beside, NAME(WIDE), adds);
-  for (int64_t r = 0; r < rows; r++) {
-    for (int64_t c = 0; c < columns; c++) {
-      y[r * to.row_stride + c * to.column_stride] = beside[r * NAME(WIDE) + c];
-    }
-  }
-}

@@ -1,0 +1,58 @@
+/* Attention of some queries over all keys, without a matrix of all scores. simd/attention.c describes the operands and
+ * calls this for panels of queries that read the same keys and values. */
+#ifndef ND4C_KERNELS_CPU_ATTENTION_ATTENTION_H
+#define ND4C_KERNELS_CPU_ATTENTION_ATTENTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Most queries of a panel at any level, and most runs of keys. */
+enum { ND4C_ATTEND_LANES = 32, ND4C_ATTEND_RUNS = 2 };
+
+/* How operands are stored: as the numbers of the loops, or as halves that f32 computes with. */
+typedef enum nd4c_attend_storage { ND4C_ATTEND_PLAIN, ND4C_ATTEND_BFLOAT16, ND4C_ATTEND_FLOAT16 } nd4c_attend_storage;
+
+typedef enum nd4c_attend_mask {
+  ND4C_ATTEND_UNMASKED,
+  ND4C_ATTEND_CHOSEN, /* bytes: 0 leaves the key out */
+  ND4C_ATTEND_ADDED   /* numbers, stored as the operands: added to the score; -infinity leaves the key out */
+} nd4c_attend_mask;
+
+/* Keys that lie evenly, with their values. Steps count elements. */
+typedef struct nd4c_attend_run {
+  const void *k, *v;
+  int64_t first, count; /* the number of the first one among all keys */
+  int64_t k_step, k_feature, v_step, v_feature;
+} nd4c_attend_run;
+
+/* One query: it takes the keys [first, last). */
+typedef struct nd4c_attend_lane {
+  const void *q, *mask;
+  void *y;
+  int64_t first, last;
+} nd4c_attend_lane;
+
+typedef struct nd4c_attend_panel {
+  nd4c_attend_storage storage;
+  nd4c_attend_mask mask;
+  bool mask_is_shared; /* all lanes have the same one */
+  int64_t head, v_head, lanes, runs;
+  int64_t q_feature, y_feature, mask_step; /* mask_step: from key to key */
+  double scale, softcap;                   /* softcap: 0 for none */
+  nd4c_attend_run run[ND4C_ATTEND_RUNS];
+  nd4c_attend_lane lane[ND4C_ATTEND_LANES];
+} nd4c_attend_panel;
+
+typedef struct nd4c_attend_loops {
+  int64_t lanes; /* of a panel, at most */
+  /* Bytes of the buffer of `attend`. */
+  int64_t (*buffer_bytes)(int64_t head, int64_t v_head, nd4c_attend_storage storage);
+  /* y = softmax(softcap(scale q k^T) + mask) v of all lanes; 0 for a lane that takes no key. For one thread. */
+  void (*attend)(const nd4c_attend_panel *panel, void *buffer);
+} nd4c_attend_loops;
+
+typedef struct nd4c_attention_table {
+  const nd4c_attend_loops *float32, *float64;
+} nd4c_attention_table;
+
+#endif
