@@ -563,10 +563,8 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call,
   return some_compiler_takes(&s);
 }
 
-bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes) {
-  if (context->device->description.whole_buffers) {
-    return false; /* it takes only C order */
-  }
+/* The kernel that a choice would take, as far as kernels say before they are prepared; NULL: none is usable. */
+static const nd4c_kernel *find_best(const nd4c_context *context, const nd4c_call *call) {
   search s = {.context = context, .call = call};
   nd4c_engine_rules_read(&s.rules);
   int32_t count = 0;
@@ -577,12 +575,27 @@ bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *c
       char reason[REASON_SIZE];
       if ((pass == 1 || nd4c_engine_is_forced(&s.rules, kernels[i]->engine)) &&
           is_usable(&s, kernels[i], reason, sizeof reason)) {
-        nd4c_call asked = *call;
-        asked.data = kernels[i]->data;
-        return ND4C_HAS_FIELD(kernels[i], preferred_order) && kernels[i]->preferred_order != NULL &&
-               kernels[i]->preferred_order(&asked, axes);
+        return kernels[i];
       }
     }
   }
-  return false;
+  return NULL;
+}
+
+bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes) {
+  if (context->device->description.whole_buffers) {
+    return false; /* it takes only C order */
+  }
+  const nd4c_kernel *best = find_best(context, call);
+  if (best == NULL || !ND4C_HAS_FIELD(best, preferred_order) || best->preferred_order == NULL) {
+    return false;
+  }
+  nd4c_call asked = *call;
+  asked.data = best->data;
+  return best->preferred_order(&asked, axes);
+}
+
+bool nd4c_choice_is_fast(const nd4c_context *context, const nd4c_call *call) {
+  const nd4c_kernel *best = find_best(context, call);
+  return best != NULL && strcmp(best->engine, "reference") != 0;
 }

@@ -63,6 +63,9 @@ nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_conte
 /* True if a kernel or a compiler of the device says that it can compute the call. Prepares nothing. */
 bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request);
 
+/* True if the best usable kernel is not the reference's. A pass asks this before it makes an op of several. */
+bool nd4c_choice_is_fast(const nd4c_context *context, const nd4c_call *call);
+
 /* Engine and kernel name of a choice. */
 const char *nd4c_choice_engine(const nd4c_choice *choice);
 const char *nd4c_choice_name(const nd4c_choice *choice);

@@ -1,6 +1,7 @@
-/* Chooses the memory order of values around convolutions. Shapes stay; strides change. A conv's output gets the order
- * that its kernel prefers. Ops that follow their inputs' order pass it on. Values that must be in C order, such as
- * outputs of the graph, stay in C order. passes.c runs it on optimised plans of one device. */
+/* Chooses the memory order of values around convolutions and attention. Shapes stay; strides change. A conv's output
+ * gets the order that its kernel prefers. Ops that follow their inputs' order pass it on. attention's output gets the
+ * order in which its heads are put together. Values that must be in C order, such as outputs of the graph, stay in C
+ * order. passes.c runs it on optimised plans of one device. */
 #include <string.h>
 
 #include "array/narrow.h"
@@ -9,10 +10,13 @@
 #include "dispatch/choice.h"
 #include "graph/passes.h"
 
+enum { NOBODY = -1, SEVERAL = -2 };
+
 typedef struct layout {
   nd4c_rewrite *rewrite;
   nd4c_region region; /* of this pass alone */
   bool *is_output;    /* by value */
+  int32_t *reader;    /* by value: the node that alone reads it, NOBODY or SEVERAL */
 } layout;
 
 static nd4c_status describe(layout *work, nd4c_value value, nd4c_tensor *tensor) {
@@ -88,6 +92,29 @@ static const int32_t *through_views(const nd4c_graph *graph, const nd4c_graph_no
   return NULL;
 }
 
+/* The only reader of a value, if its op is `op`. */
+static const nd4c_graph_node *reader_of(const layout *work, nd4c_value value, nd4c_op op) {
+  const nd4c_graph_node *node = work->reader[value] < 0 ? NULL : &work->rewrite->graph->nodes[work->reader[value]];
+  return node != NULL && node->def->info.op == op ? node : NULL;
+}
+
+/* If the value is only transposed and then reshaped, the memory order that makes the reshape a view. */
+static nd4c_status order_of_reader(const layout *work, const nd4c_graph_node *node, const int32_t **order) {
+  nd4c_graph *graph = work->rewrite->graph;
+  const nd4c_graph_node *transpose = reader_of(work, node->outputs[0], ND4C_OP_transpose);
+  int32_t axes[ND4C_MAX_RANK], rank = graph->values[node->outputs[0]].rank;
+  if (work->rewrite->context->device->description.whole_buffers || transpose == NULL ||
+      reader_of(work, transpose->outputs[0], ND4C_OP_reshape) == NULL) {
+    return ND4C_OK;
+  }
+  const nd4c_attr_value *given = &transpose->attrs[ND4C_ATTR_transpose_axes];
+  for (int32_t i = 0; i < rank; i++) {
+    axes[i] = given->count == 0 ? rank - 1 - i : nd4c_axis_index(given->as.ints[i], rank);
+  }
+  *order = nd4c_region_copy(&graph->region, axes, rank, sizeof *axes);
+  return *order == NULL ? nd4c_error_code() : ND4C_OK;
+}
+
 static bool is_permutation(const int32_t *order, int32_t rank) {
   uint64_t seen = 0;
   for (int32_t i = 0; i < rank; i++) {
@@ -122,6 +149,8 @@ static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
         return nd4c_error_code();
       }
     }
+  } else if (node->def->info.op == ND4C_OP_attention) {
+    ND4C_TRY(order_of_reader(work, node, &order));
   } else if (node->def->info.op == ND4C_OP_reshape) {
     order = through_views(graph, node);
   } else if (node->def->order != ND4C_ORDER_C) {
@@ -132,8 +161,26 @@ static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
   return ND4C_OK;
 }
 
+static nd4c_status find_readers(layout *work) {
+  const nd4c_graph *graph = work->rewrite->graph;
+  ND4C_TRY(nd4c_region_make(&work->region, graph->value_count, sizeof *work->reader, &work->reader));
+  for (int32_t i = 0; i < graph->value_count; i++) {
+    work->reader[i] = NOBODY;
+  }
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
+      if (graph->nodes[i].inputs[k] >= 0) {
+        int32_t *reader = &work->reader[graph->nodes[i].inputs[k]];
+        *reader = *reader == NOBODY ? i : SEVERAL;
+      }
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status set_orders(layout *work) {
   const nd4c_graph *graph = work->rewrite->graph;
+  ND4C_TRY(find_readers(work));
   ND4C_TRY(nd4c_region_make(&work->region, graph->value_count, sizeof *work->is_output, &work->is_output));
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     work->is_output[graph->outputs.items[i].value] = true;
@@ -151,4 +198,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return status;
 }
 
-ND4C_PASS(LAYOUT, 100, layout, DEVICE, "gives values around conv the memory order that its kernel likes")
+ND4C_PASS(LAYOUT, 100, layout, DEVICE, "gives values around conv and attention the memory order that kernels and readers like")

@@ -1,0 +1,271 @@
+/* Makes attention of softmax(scale q k^T + mask) v, composed of matmul, multiply, divide, add or where, and softmax.
+ * Transposes and reshapes around the pattern stay: they are views, which attention reads and writes in place. passes.c
+ * runs it on optimised plans of one device, if that device has a kernel for the op that is faster than the reference.
+ *
+ * Two results differ from those of the single ops. A query whose keys are all left out by a mask of -infinity gives 0,
+ * not NaN. An infinite value whose share is 0 does not count, where 0 times infinity is NaN. */
+#include <math.h>
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/status.h"
+#include "dispatch/choice.h"
+#include "graph/passes.h"
+
+enum { AXES = 4 }; /* of attention: batch, heads, places, features */
+
+/* What is recognised so far. `keys` is k with its last axes exchanged, as the product reads it. */
+typedef struct match {
+  const nd4c_rewrite *rewrite;
+  nd4c_value q, keys, v, mask;
+  bool mask_leaves_out; /* a boolean mask is true where a key takes no part */
+  double scale;
+} match;
+
+/* -- recognising -------------------------------------------------------------------------------------------------- */
+
+static bool same_shape(const nd4c_rewrite *rewrite, nd4c_value a, nd4c_value b) {
+  const nd4c_graph_value *x = &rewrite->graph->values[a], *y = &rewrite->graph->values[b];
+  return nd4c_shape_equal(x->rank, x->shape, y->rank, y->shape);
+}
+
+/* The producer of a value that only the pattern reads. */
+static const nd4c_graph_node *inner(const match *found, nd4c_value value, nd4c_op op) {
+  return nd4c_rewrite_is_single(found->rewrite, value) ? nd4c_rewrite_producer(found->rewrite, value, op) : NULL;
+}
+
+/* Reads a product with one number, or a quotient by one; false: the value is neither. */
+static bool read_factor(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_value *source, double *factor) {
+  const nd4c_graph_node *product = nd4c_rewrite_producer(rewrite, value, ND4C_OP_multiply);
+  const nd4c_graph_node *quotient = nd4c_rewrite_producer(rewrite, value, ND4C_OP_divide);
+  double number = 0;
+  for (int32_t i = 0; product != NULL && i < 2; i++) {
+    if (nd4c_constant_scalar(rewrite, product->inputs[i], &number) &&
+        same_shape(rewrite, product->inputs[1 - i], value)) {
+      *source = product->inputs[1 - i];
+      *factor = number;
+      return true;
+    }
+  }
+  if (quotient != NULL && nd4c_constant_scalar(rewrite, quotient->inputs[1], &number) &&
+      same_shape(rewrite, quotient->inputs[0], value)) {
+    *source = quotient->inputs[0];
+    *factor = 1 / number;
+    return true;
+  }
+  return false;
+}
+
+/* The value without its factors, which go into the scale. `own`: only values that nothing else reads. */
+static nd4c_value unscaled(match *found, nd4c_value value, bool own) {
+  nd4c_value source;
+  double factor;
+  while ((!own || nd4c_rewrite_is_single(found->rewrite, value)) &&
+         read_factor(found->rewrite, value, &source, &factor)) {
+    found->scale *= factor;
+    value = source;
+  }
+  return value;
+}
+
+/* scale q k^T */
+static bool read_product(match *found, nd4c_value value) {
+  found->scale = 1;
+  const nd4c_graph_node *product = inner(found, unscaled(found, value, true), ND4C_OP_matmul);
+  if (product == NULL) {
+    return false;
+  }
+  found->q = unscaled(found, product->inputs[0], false);
+  found->keys = unscaled(found, product->inputs[1], false);
+  return isfinite(found->scale) && found->scale != 0; /* attention's scale 0 stands for its own */
+}
+
+static bool is_lowest(const match *found, nd4c_value value) {
+  double number = 0;
+  return nd4c_constant_scalar(found->rewrite, value, &number) && isinf(number) && number < 0;
+}
+
+/* Scores where a condition holds, -infinity elsewhere, or the opposite. */
+static bool read_where(match *found, const nd4c_graph_node *where, nd4c_value value) {
+  enum { CONDITION, SIDES };
+  for (int32_t side = 0; side < 2; side++) {
+    nd4c_value scores = where->inputs[SIDES + side];
+    if (is_lowest(found, where->inputs[SIDES + 1 - side]) && same_shape(found->rewrite, scores, value)) {
+      found->mask = where->inputs[CONDITION];
+      found->mask_leaves_out = side == 1;
+      return read_product(found, scores);
+    }
+  }
+  return false;
+}
+
+static bool read_scores(match *found, nd4c_value value) {
+  found->mask = ND4C_VALUE_NONE;
+  if (read_product(found, value)) {
+    return true;
+  }
+  const nd4c_graph_node *sum = inner(found, value, ND4C_OP_add), *where = inner(found, value, ND4C_OP_where);
+  for (int32_t i = 0; sum != NULL && i < 2; i++) {
+    if (same_shape(found->rewrite, sum->inputs[i], value) && read_product(found, sum->inputs[i])) {
+      found->mask = sum->inputs[1 - i];
+      return true;
+    }
+  }
+  return where != NULL && read_where(found, where, value);
+}
+
+static bool recognise(match *found, const nd4c_graph_node *product) {
+  const nd4c_graph_node *softmax = inner(found, product->inputs[0], ND4C_OP_softmax);
+  if (softmax == NULL) {
+    return false;
+  }
+  int32_t rank = found->rewrite->graph->values[softmax->inputs[0]].rank;
+  found->v = product->inputs[1];
+  return nd4c_axis_index(softmax->attrs[ND4C_ATTR_softmax_axis].as.i, rank) == rank - 1 &&
+         read_scores(found, softmax->inputs[0]);
+}
+
+/* -- fitting ------------------------------------------------------------------------------------------------------ */
+
+/* Shapes of q, k, v and y with four axes, and the mask as it is. */
+typedef struct operands {
+  int64_t shapes[AXES][AXES], strides[AXES][AXES];
+  nd4c_tensor tensors[AXES], mask;
+  int64_t mask_strides[ND4C_MAX_RANK];
+} operands;
+
+/* The value with four axes: with extents 1 before its own. `turned`: the last two are exchanged. */
+static void widen(const nd4c_graph_value *value, bool turned, int64_t *shape) {
+  for (int32_t i = 0; i < AXES; i++) {
+    int32_t axis = i - AXES + value->rank;
+    shape[i] = axis < 0 ? 1 : value->shape[axis];
+  }
+  if (turned) {
+    int64_t places = shape[AXES - 1];
+    shape[AXES - 1] = shape[AXES - 2];
+    shape[AXES - 2] = places;
+  }
+}
+
+static void describe(const nd4c_graph *graph, const nd4c_value *values, operands *to) {
+  for (int32_t i = 0; i < AXES; i++) {
+    widen(&graph->values[values[i]], i == 1, to->shapes[i]);
+    nd4c_graph_describe(graph, values[i], &to->tensors[i]);
+    nd4c_shape_strides(AXES, to->shapes[i], to->strides[i]);
+    to->tensors[i].rank = AXES;
+    to->tensors[i].shape = to->shapes[i];
+    to->tensors[i].strides = to->strides[i];
+  }
+}
+
+/* True if attention computes what the single ops do: batches are equal, and heads of k and v are one or q's. */
+static bool fits(const match *found, const nd4c_value *values, const operands *of) {
+  const nd4c_graph *graph = found->rewrite->graph;
+  const nd4c_graph_value *y = &graph->values[values[3]];
+  const int64_t *q = of->shapes[0], *k = of->shapes[1], *v = of->shapes[2], *last = of->shapes[3];
+  bool wanted = y->dtype == ND4C_FLOAT32 || y->dtype == ND4C_FLOAT64 || y->dtype == ND4C_FLOAT16;
+  for (int32_t i = 0; i < 3; i++) {
+    const nd4c_graph_value *x = &graph->values[values[i]];
+    wanted = wanted && x->dtype == y->dtype && x->rank == y->rank;
+  }
+  const nd4c_graph_value *mask = found->mask < 0 ? NULL : &graph->values[found->mask];
+  return wanted && y->rank >= 2 && y->rank <= AXES && (mask == NULL || mask->rank <= y->rank) && q[0] == last[0] &&
+         k[0] == last[0] && v[0] == last[0] && q[1] == last[1] && k[1] == v[1] && (k[1] == 1 || k[1] == q[1]);
+}
+
+/* True if the device computes attention by another kernel than the reference's. */
+static bool is_fast(const match *found, operands *of, const nd4c_attr_value *attrs) {
+  const nd4c_context *context = found->rewrite->context;
+  const nd4c_graph *graph = found->rewrite->graph;
+  nd4c_tensor inputs[] = {of->tensors[0], of->tensors[1], of->tensors[2], {0}};
+  if (found->mask >= 0) {
+    nd4c_graph_describe(graph, found->mask, &inputs[3]);
+    nd4c_graph_value_strides(&graph->values[found->mask], of->mask_strides);
+    inputs[3].strides = of->mask_strides;
+  }
+  const nd4c_op_def *def = nd4c_op_get_def(ND4C_OP_attention);
+  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                          .op = &def->info,
+                          .input_count = found->mask >= 0 ? 4 : 3,
+                          .output_count = 1,
+                          .inputs = inputs,
+                          .outputs = &of->tensors[3],
+                          .attrs = attrs,
+                          .stream = context->stream,
+                          .device = context->device->handle,
+                          .width = context->width};
+  return nd4c_choice_is_fast(context, &call);
+}
+
+/* -- rewriting ---------------------------------------------------------------------------------------------------- */
+
+/* The values that attention reads: with four axes, k with its features last, and a mask that says what takes part. */
+static nd4c_status prepare(nd4c_rewrite *rewrite, const match *found, const operands *of, int32_t rank,
+                           nd4c_value *inputs) {
+  nd4c_emitter *emitter = &rewrite->emitter;
+  int64_t order[AXES];
+  for (int32_t i = 0; i < rank; i++) {
+    order[i] = i < rank - 2 ? i : rank - 1 - (i - (rank - 2));
+  }
+  inputs[0] = found->q;
+  inputs[2] = found->v;
+  inputs[3] = found->mask;
+  ND4C_TRY(nd4c_emit_axes(emitter, ND4C_OP_transpose, found->keys, rank, order, &inputs[1]));
+  for (int32_t i = 0; rank < AXES && i < 3; i++) {
+    ND4C_TRY(nd4c_emit_reshape(emitter, inputs[i], AXES, of->shapes[i], &inputs[i]));
+  }
+  if (found->mask_leaves_out) {
+    ND4C_TRY(nd4c_emit_unary(emitter, ND4C_OP_logical_not, found->mask, &inputs[3]));
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status rewrite_product(nd4c_rewrite *rewrite, int32_t index, const match *found, const operands *of,
+                                   const nd4c_attr_value *attrs) {
+  const nd4c_graph_value *y = &rewrite->graph->values[rewrite->graph->nodes[index].outputs[0]];
+  const char *fused = found->mask < 0 ? "matmul + softmax + matmul" : "matmul + mask + softmax + matmul";
+  int32_t rank = y->rank, count = found->mask < 0 ? 3 : 4;
+  nd4c_value inputs[4], heads;
+  bool done = false;
+  ND4C_TRY(prepare(rewrite, found, of, rank, inputs));
+  if (rank == AXES) {
+    return nd4c_rewrite_node(rewrite, index, ND4C_OP_attention, inputs, count, attrs, fused, &done);
+  }
+  const nd4c_attr scale = nd4c_attr_of_float("scale", found->scale);
+  nd4c_attr_value shape[ND4C_REWRITE_ATTRS];
+  ND4C_TRY(nd4c_emit(&rewrite->emitter, ND4C_OP_attention, inputs, count, &scale, 1, &heads));
+  ND4C_TRY(nd4c_rewrite_presets(ND4C_OP_reshape, shape));
+  y = &rewrite->graph->values[rewrite->graph->nodes[index].outputs[0]];
+  shape[ND4C_ATTR_reshape_shape].as.ints = y->shape;
+  shape[ND4C_ATTR_reshape_shape].count = rank;
+  return nd4c_rewrite_node(rewrite, index, ND4C_OP_reshape, &heads, 1, shape, NULL, &done);
+}
+
+static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
+  const nd4c_graph_node *product = &rewrite->graph->nodes[index];
+  match found = {.rewrite = rewrite, .mask = ND4C_VALUE_NONE};
+  operands of;
+  if (!recognise(&found, product)) {
+    return ND4C_OK;
+  }
+  const nd4c_value values[AXES] = {found.q, found.keys, found.v, product->outputs[0]};
+  nd4c_attr_value attrs[ND4C_REWRITE_ATTRS];
+  ND4C_TRY(nd4c_rewrite_presets(ND4C_OP_attention, attrs));
+  attrs[ND4C_ATTR_attention_scale].as.f = found.scale;
+  describe(rewrite->graph, values, &of);
+  return fits(&found, values, &of) && is_fast(&found, &of, attrs) ? rewrite_product(rewrite, index, &found, &of, attrs)
+                                                                  : ND4C_OK;
+}
+
+static nd4c_status run(nd4c_rewrite *rewrite) {
+  for (int32_t i = 0; i < rewrite->existing; i++) {
+    const nd4c_graph_node *node = &rewrite->graph->nodes[i];
+    if (node->def != NULL && node->def->info.op == ND4C_OP_matmul) {
+      ND4C_TRY(fuse(rewrite, i));
+    }
+  }
+  return ND4C_OK;
+}
+
+ND4C_PASS(55, attention, DEVICE, "makes attention of matmul, softmax and matmul; fully masked queries give 0")

@@ -1,0 +1,245 @@
+/* The pass attention: fires on every spelling of softmax(scale q k^T + mask) v, keeps what only looks like one, and
+ * never changes a result. */
+#include "graph_check.h"
+
+enum { BATCH = 2, HEADS = 3, QUERIES = 5, KEYS = 7, HEAD = 4, V_HEAD = 6 };
+
+typedef enum scaling { UNSCALED, TIMES, TIMES_LEFT, OVER, BOTH_OPERANDS, ZERO, LATE } scaling;
+typedef enum masking { BARE, ADDED, ADDED_LEFT, CHOSEN, LEFT_OUT, FINITE, WIDER } masking;
+
+typedef struct spelling {
+  const char *name;
+  int32_t rank;
+  scaling scaling;
+  masking masking;
+  int64_t axis; /* of softmax */
+  int64_t kv_heads;
+  int32_t changes;
+} spelling;
+
+static const spelling spellings[] = {
+    {"no scale", 4, UNSCALED, BARE, -1, HEADS, 1},
+    {"scores times a number", 4, TIMES, BARE, 3, HEADS, 1},
+    {"a number times scores", 4, TIMES_LEFT, BARE, -1, HEADS, 1},
+    {"scores divided", 4, OVER, BARE, -1, HEADS, 1},
+    {"q and k scaled", 4, BOTH_OPERANDS, BARE, -1, HEADS, 1},
+    {"a mask added", 4, TIMES, ADDED, -1, HEADS, 1},
+    {"scores added to a mask", 4, OVER, ADDED_LEFT, -1, HEADS, 1},
+    {"scores chosen by a condition", 4, TIMES, CHOSEN, -1, HEADS, 1},
+    {"scores left out by a condition", 4, BOTH_OPERANDS, LEFT_OUT, -1, HEADS, 1},
+    {"one head of k and v", 4, TIMES, ADDED, -1, 1, 1},
+    {"three axes", 3, TIMES, ADDED, -1, HEADS, 1},
+    {"two axes", 2, OVER, LEFT_OUT, -1, HEADS, 1},
+    {"scale 0", 4, ZERO, BARE, -1, HEADS, 0},
+    {"a scale after the mask", 4, LATE, ADDED, -1, HEADS, 0},
+    {"scores replaced by a finite number", 4, TIMES, FINITE, -1, HEADS, 0},
+    {"a mask that widens the scores", 4, TIMES, WIDER, -1, HEADS, 0},
+    {"softmax of another axis", 4, TIMES, BARE, 2, HEADS, 0},
+};
+
+/* The last `rank` of four extents. */
+static nd4c_value operand(nd4c_graph *graph, const char *name, int32_t rank, int64_t heads, int64_t rows,
+                          int64_t columns) {
+  const int64_t shape[] = {BATCH, heads, rows, columns};
+  return check_input(graph, name, rank, shape + 4 - rank);
+}
+
+static nd4c_value transposed(nd4c_graph *graph, nd4c_value x) {
+  nd4c_attr attrs[] = {check_int("axis1", -1), check_int("axis2", -2)};
+  return check_op(graph, ND4C_OP_swapaxes, &x, 1, attrs, 2);
+}
+
+static nd4c_value scaled(nd4c_graph *graph, nd4c_value x, double factor) {
+  return check_binary(graph, ND4C_OP_multiply, x, check_scalar(graph, factor));
+}
+
+static nd4c_value scores_of(nd4c_graph *graph, const spelling *s, nd4c_value q, nd4c_value keys) {
+  bool both = s->scaling == BOTH_OPERANDS;
+  nd4c_value scores =
+      check_binary(graph, ND4C_OP_matmul, both ? scaled(graph, q, 0.7) : q, both ? scaled(graph, keys, 0.7) : keys);
+  switch (s->scaling) {
+    case TIMES:
+      return scaled(graph, scores, 0.5);
+    case TIMES_LEFT:
+      return check_binary(graph, ND4C_OP_multiply, check_scalar(graph, 0.4), scores);
+    case OVER:
+      return check_binary(graph, ND4C_OP_divide, scores, check_scalar(graph, 1.7));
+    case ZERO:
+      return scaled(graph, scores, 0);
+    default:
+      return scores;
+  }
+}
+
+/* True where a random number is above 0. */
+static nd4c_value condition(nd4c_graph *graph) {
+  nd4c_value numbers = check_constant(graph, 2, (int64_t[]){QUERIES, KEYS}, 8, -1, 2);
+  return check_binary(graph, ND4C_OP_greater, numbers, check_scalar(graph, 0));
+}
+
+static nd4c_value masked(nd4c_graph *graph, const spelling *s, nd4c_value scores) {
+  nd4c_value mask, lowest;
+  switch (s->masking) {
+    case ADDED:
+    case ADDED_LEFT:
+      mask = check_input(graph, "mask", 2, (int64_t[]){QUERIES, KEYS});
+      return check_binary(graph, ND4C_OP_add, s->masking == ADDED ? scores : mask, s->masking == ADDED ? mask : scores);
+    case WIDER:
+      mask = check_input(graph, "mask", 5, (int64_t[]){2, 1, 1, 1, KEYS});
+      return check_binary(graph, ND4C_OP_add, scores, mask);
+    case CHOSEN:
+    case FINITE:
+    case LEFT_OUT:
+      lowest = check_scalar(graph, s->masking == FINITE ? -100 : -(double)INFINITY);
+      return s->masking == LEFT_OUT
+                 ? check_op(graph, ND4C_OP_where, (nd4c_value[]){condition(graph), lowest, scores}, 3, NULL, 0)
+                 : check_op(graph, ND4C_OP_where, (nd4c_value[]){condition(graph), scores, lowest}, 3, NULL, 0);
+    default:
+      return scores;
+  }
+}
+
+/* Builds a spelling; gives the shares, too. */
+static nd4c_value build(nd4c_graph *graph, const spelling *s, nd4c_value *shares) {
+  nd4c_value q = operand(graph, "q", s->rank, HEADS, QUERIES, HEAD);
+  nd4c_value k = operand(graph, "k", s->rank, s->kv_heads, KEYS, HEAD);
+  nd4c_value v = operand(graph, "v", s->rank, s->kv_heads, KEYS, V_HEAD);
+  nd4c_value scores = masked(graph, s, scores_of(graph, s, q, transposed(graph, k)));
+  if (s->scaling == LATE) {
+    scores = scaled(graph, scores, 0.5);
+  }
+  nd4c_attr axis = check_int("axis", s->axis);
+  *shares = check_op(graph, ND4C_OP_softmax, &scores, 1, &axis, 1);
+  return check_binary(graph, ND4C_OP_matmul, *shares, v);
+}
+
+static int32_t changes_of(const nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->pass_count; i++) {
+    if (strcmp(plan->passes[i].name, "attention") == 0) {
+      return plan->passes[i].changes;
+    }
+  }
+  fail_msg("there is no pass attention");
+  return -1;
+}
+
+static void check_spelling(const spelling *s, bool shares_are_read) {
+  nd4c_graph *graph = NULL;
+  nd4c_value shares;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", build(graph, s, &shares)));
+  if (shares_are_read) {
+    CHECK_OK(nd4c_graph_output(graph, "shares", shares));
+  }
+  nd4c_plan *plan = check_graph(graph, 5, 1e-5);
+  int32_t expected = shares_are_read ? 0 : s->changes;
+  if (changes_of(plan) != expected || check_has_step(plan, ND4C_OP_attention) != (expected != 0) ||
+      check_has_step(plan, ND4C_OP_softmax) != (expected == 0)) {
+    fail_msg("%s: %d changes, expected %d", s->name, (int)changes_of(plan), (int)expected);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void spellings_become_attention(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+    check_spelling(&spellings[i], false);
+    check_spelling(&spellings[i], true);
+  }
+}
+
+static nd4c_value split(nd4c_graph *graph, nd4c_value x, int64_t places) {
+  int64_t shape[] = {BATCH, places, HEADS, HEAD}, order[] = {0, 2, 1, 3};
+  nd4c_attr sizes = check_ints("shape", shape, 4), axes = check_ints("axes", order, 4);
+  x = check_op(graph, ND4C_OP_reshape, &x, 1, &sizes, 1);
+  return check_op(graph, ND4C_OP_transpose, &x, 1, &axes, 1);
+}
+
+/* Heads are views of q, k and v, and of the result: there is one step. */
+static void heads_are_not_copied(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x[3];
+  for (int32_t i = 0; i < 3; i++) {
+    int64_t places = i == 0 ? QUERIES : KEYS;
+    x[i] = split(
+        graph,
+        check_input(graph, (const char *[]){"q", "k", "v"}[i], 3, (int64_t[]){BATCH, places, (int64_t)HEADS * HEAD}),
+        places);
+  }
+  nd4c_value scores = check_binary(graph, ND4C_OP_matmul, x[0], transposed(graph, x[1]));
+  nd4c_attr axis = check_int("axis", -1);
+  nd4c_value shares = check_op(graph, ND4C_OP_softmax, &scores, 1, &axis, 1);
+  nd4c_value y = check_binary(graph, ND4C_OP_matmul, shares, x[2]);
+  int64_t order[] = {0, 2, 1, 3}, shape[] = {BATCH, QUERIES, (int64_t)HEADS * HEAD};
+  nd4c_attr axes = check_ints("axes", order, 4), sizes = check_ints("shape", shape, 3);
+  y = check_op(graph, ND4C_OP_transpose, &y, 1, &axes, 1);
+  y = check_op(graph, ND4C_OP_reshape, &y, 1, &sizes, 1);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_negative, y)));
+  nd4c_plan *plan = check_graph(graph, 9, 1e-5);
+  int32_t run = 0;
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    run += plan->steps[i].choice != NULL;
+  }
+  assert_int_equal(run, 2); /* attention and the change of sign */
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* Where only the reference has the op, the single ops are faster. */
+static void the_reference_does_not_fuse(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  nd4c_value shares;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "simd"));
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", build(graph, &spellings[0], &shares)));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  assert_int_equal(changes_of(plan), 0);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", NULL));
+}
+
+/* What the pass's text says: 0, where the single ops give NaN. */
+static void a_query_without_keys_gives_zero(void **state) {
+  (void)state;
+  static const spelling added = {"", 4, TIMES, ADDED, -1, HEADS, 1};
+  nd4c_graph *graph = NULL;
+  nd4c_value shares;
+  nd4c_plan *plan = NULL;
+  nd4c_array *inputs[CHECK_PORTS] = {NULL}, *y = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", build(graph, &added, &shares)));
+  check_make_inputs(graph, 3, inputs);
+  void *mask = NULL;
+  const void *results = NULL;
+  CHECK_OK(nd4c_array_data_mutable(inputs[3], &mask));
+  for (int32_t i = 0; i < KEYS; i++) {
+    ((float *)mask)[KEYS + i] = -INFINITY; /* of query 1 */
+  }
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 4, &y, 1));
+  CHECK_OK(nd4c_array_data(y, &results));
+  for (int32_t i = 0; i < BATCH * HEADS * QUERIES * V_HEAD; i++) {
+    float number = ((const float *)results)[i];
+    assert_true(i / V_HEAD % QUERIES == 1 ? number == 0 : isfinite(number) && number != 0);
+  }
+  nd4c_array_release(y);
+  check_release(inputs, 4);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(spellings_become_attention),
+      cmocka_unit_test(heads_are_not_copied),
+      cmocka_unit_test(the_reference_does_not_fuse),
+      cmocka_unit_test(a_query_without_keys_gives_zero),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
