@@ -10,6 +10,7 @@
 #include "kernels/cpu/elementwise/eight.h"
 #include "kernels/cpu/elementwise/exponential_vector.h"
 #include "kernels/cpu/elementwise/mathematics.h"
+#include "kernels/cpu/shape/squares.h"
 #include "kernels/cpu/support/level.h"
 
 extern const nd4c_attention_table ND4C_LEVEL_NAME(nd4c_attention_table);

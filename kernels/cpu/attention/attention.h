@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Most queries of a panel at any level, and most runs of keys. */
-enum { ND4C_ATTEND_LANES = 32, ND4C_ATTEND_RUNS = 2 };
+enum { ND4C_ATTEND_LANES = 32, ND4C_ATTEND_SPARE = 3, ND4C_ATTEND_RUNS = 2 };
 
 /* How operands are stored: as the numbers of the loops, or as halves that f32 computes with. */
 typedef enum nd4c_attend_storage { ND4C_ATTEND_PLAIN, ND4C_ATTEND_BFLOAT16, ND4C_ATTEND_FLOAT16 } nd4c_attend_storage;
@@ -40,7 +40,7 @@ typedef struct nd4c_attend_panel {
   int64_t q_feature, y_feature, mask_step; /* mask_step: from key to key */
   double scale, softcap;                   /* softcap: 0 for none */
   nd4c_attend_run run[ND4C_ATTEND_RUNS];
-  nd4c_attend_lane lane[ND4C_ATTEND_LANES];
+  nd4c_attend_lane lane[ND4C_ATTEND_LANES + ND4C_ATTEND_SPARE]; /* spare ones may be read, and mean nothing */
 } nd4c_attend_panel;
 
 typedef struct nd4c_attend_loops {

@@ -55,20 +55,55 @@ static bool NAME(scales_exactly)(double scale) {
   return fabs(frexp(scale, &exponent)) == 0.5;
 }
 
-static void NAME(load_queries)(NAME(state) * s, T factor) {
-  const nd4c_attend_panel *p = s->panel;
-  for (int64_t l = 0; l < p->lanes; l++) {
-    const T *q = p->lane[l].q;
-    for (int64_t i = 0; p->storage == ND4C_ATTEND_PLAIN && i < p->head; i++) {
-      s->q[i * NAME(WIDE) + l] = q[i * p->q_feature] * factor;
-    }
-    for (int64_t i = 0; p->storage != ND4C_ATTEND_PLAIN && i < p->head; i++) {
-      s->q[i * NAME(WIDE) + l] = NAME(element)(p->storage, q, i * p->q_feature) * factor;
+/* True if four lanes from `l` on are evenly spaced, `step` elements apart, in rows without gaps: then squares of f32
+ * are transposed in registers. `at`: the addresses of their rows. */
+static bool NAME(are_square)(const nd4c_attend_panel *p, int64_t l, int64_t feature, const void *const *at,
+                             int64_t *step) {
+  if (sizeof(T) != sizeof(uint32_t) || p->storage != ND4C_ATTEND_PLAIN || feature != 1 || l + 4 > p->lanes) {
+    return false;
+  }
+  const T *rows[4] = {at[0], at[1], at[2], at[3]};
+  *step = rows[1] - rows[0];
+  return rows[2] - rows[1] == *step && rows[3] - rows[2] == *step;
+}
+
+/* Queries l to l + 3, whose features lie side by side. */
+static void NAME(load_square)(NAME(state) * s, int64_t l, int64_t step) {
+  const T *q = s->panel->lane[l].q;
+  int64_t i = 0;
+  for (; i + 4 <= s->panel->head; i += 4) {
+    nd4c_transpose_4((const void *)(q + i), step, (void *)(s->q + i * NAME(WIDE) + l), NAME(WIDE));
+  }
+  for (; i < s->panel->head; i++) {
+    for (int64_t lane = 0; lane < 4; lane++) {
+      s->q[i * NAME(WIDE) + l + lane] = q[lane * step + i];
     }
   }
-  for (int64_t i = 0; p->lanes < s->width && i < p->head; i++) {
-    for (int64_t l = p->lanes; l < s->width; l++) {
-      s->q[i * NAME(WIDE) + l] = 0;
+}
+
+static void NAME(load_queries)(NAME(state) * s, T factor) {
+  const nd4c_attend_panel *p = s->panel;
+  int64_t l = 0, step;
+  while (l < p->lanes) {
+    const nd4c_attend_lane *lane = &p->lane[l];
+    const void *rows[] = {lane[0].q, lane[1].q, lane[2].q, lane[3].q};
+    if (NAME(are_square)(p, l, p->q_feature, rows, &step)) {
+      NAME(load_square)(s, l, step);
+      l += 4;
+      continue;
+    }
+    for (int64_t i = 0; i < p->head; i++) {
+      s->q[i * NAME(WIDE) + l] = NAME(element)(p->storage, lane->q, i * p->q_feature);
+    }
+    l++;
+  }
+  for (int64_t i = 0; i < p->head; i++) {
+    T *row = s->q + i * NAME(WIDE);
+    for (l = p->lanes; l < s->width; l++) {
+      row[l] = 0;
+    }
+    for (l = 0; l < s->width; l += NAME(LANES)) {
+      STORE(row + l, LOAD(row + l) * REPEAT(factor));
     }
   }
 }
@@ -278,22 +313,52 @@ static void NAME(store)(nd4c_attend_storage storage, void *y, int64_t at, T valu
   }
 }
 
-static void NAME(finish)(const NAME(state) * s) {
-  const nd4c_attend_panel *p = s->panel;
-  for (int64_t l = 0; l < p->lanes; l++) {
-    T factor = s->any && s->sum[l] != 0 ? 1 / s->sum[l] : 0;
-    const T *from = s->y + l;
-    T *y = p->lane[l].y;
-    for (int64_t i = 0; factor != 0 && p->storage == ND4C_ATTEND_PLAIN && i < p->v_head; i++) {
-      y[i * p->y_feature] = from[i * NAME(WIDE)] * factor;
-    }
-    for (int64_t i = 0; factor != 0 && p->storage != ND4C_ATTEND_PLAIN && i < p->v_head; i++) {
-      NAME(store)(p->storage, y, i * p->y_feature, from[i * NAME(WIDE)] * factor);
-    }
-    for (int64_t i = 0; factor == 0 && i < p->v_head; i++) {
-      NAME(store)(p->storage, y, i * p->y_feature, 0);
+/* Results l to l + 3, whose features lie side by side. */
+static void NAME(store_square)(const NAME(state) * s, int64_t l, int64_t step) {
+  T *y = s->panel->lane[l].y;
+  int64_t i = 0;
+  for (; i + 4 <= s->panel->v_head; i += 4) {
+    nd4c_transpose_4((const void *)(s->y + i * NAME(WIDE) + l), NAME(WIDE), (void *)(y + i), step);
+  }
+  for (; i < s->panel->v_head; i++) {
+    for (int64_t lane = 0; lane < 4; lane++) {
+      y[lane * step + i] = s->y[i * NAME(WIDE) + l + lane];
     }
   }
+}
+
+static void NAME(store_results)(const NAME(state) * s) {
+  const nd4c_attend_panel *p = s->panel;
+  int64_t l = 0, step;
+  while (l < p->lanes) {
+    const nd4c_attend_lane *lane = &p->lane[l];
+    const void *rows[] = {lane[0].y, lane[1].y, lane[2].y, lane[3].y};
+    if (NAME(are_square)(p, l, p->y_feature, rows, &step)) {
+      NAME(store_square)(s, l, step);
+      l += 4;
+      continue;
+    }
+    for (int64_t i = 0; i < p->v_head; i++) {
+      NAME(store)(p->storage, lane->y, i * p->y_feature, s->y[i * NAME(WIDE) + l]);
+    }
+    l++;
+  }
+}
+
+/* Divides by the sums. A lane without keys gives 0. */
+static void NAME(finish)(const NAME(state) * s) {
+  T factor[NAME(WIDE)];
+  for (int64_t l = 0; l < s->width; l++) {
+    factor[l] = s->sum[l] != 0 ? 1 / s->sum[l] : 0;
+  }
+  for (int64_t i = 0; i < s->panel->v_head; i++) {
+    for (int64_t l = 0; l < s->width; l += NAME(LANES)) {
+      T *at = s->y + i * NAME(WIDE) + l;
+      V y = s->any ? LOAD(at) : (V){0};
+      STORE(at, y * LOAD(factor + l));
+    }
+  }
+  NAME(store_results)(s);
 }
 
 /* -- blocks ----------------------------------------------------------------------------------------------------- */
