@@ -1,11 +1,13 @@
 /* The pass attention: fires on every spelling of softmax(scale q k^T + mask) v, keeps what only looks like one, and
  * never changes a result. */
+#include <float.h>
+
 #include "graph_check.h"
 
 enum { BATCH = 2, HEADS = 3, QUERIES = 5, KEYS = 7, HEAD = 4, V_HEAD = 6 };
 
 typedef enum scaling { UNSCALED, TIMES, TIMES_LEFT, OVER, BOTH_OPERANDS, ZERO, LATE } scaling;
-typedef enum masking { BARE, ADDED, ADDED_LEFT, CHOSEN, LEFT_OUT, FINITE, WIDER } masking;
+typedef enum masking { BARE, ADDED, ADDED_LEFT, CHOSEN, LEFT_OUT, LOW, FINITE, WIDER } masking;
 
 typedef struct spelling {
   const char *name;
@@ -32,6 +34,7 @@ static const spelling spellings[] = {
     {"two axes", 2, OVER, LEFT_OUT, -1, HEADS, 1},
     {"scale 0", 4, ZERO, BARE, -1, HEADS, 0},
     {"a scale after the mask", 4, LATE, ADDED, -1, HEADS, 0},
+    {"scores replaced by the lowest number", 4, TIMES, LOW, -1, HEADS, 1},
     {"scores replaced by a finite number", 4, TIMES, FINITE, -1, HEADS, 0},
     {"a mask that widens the scores", 4, TIMES, WIDER, -1, HEADS, 0},
     {"softmax of another axis", 4, TIMES, BARE, 2, HEADS, 0},
@@ -88,9 +91,10 @@ static nd4c_value masked(nd4c_graph *graph, const spelling *s, nd4c_value scores
       mask = check_input(graph, "mask", 5, (int64_t[]){2, 1, 1, 1, KEYS});
       return check_binary(graph, ND4C_OP_add, scores, mask);
     case CHOSEN:
+    case LOW:
     case FINITE:
     case LEFT_OUT:
-      lowest = check_scalar(graph, s->masking == FINITE ? -100 : -(double)INFINITY);
+      lowest = check_scalar(graph, s->masking == FINITE ? -100 : s->masking == LOW ? -FLT_MAX : -(double)INFINITY);
       return s->masking == LEFT_OUT
                  ? check_op(graph, ND4C_OP_where, (nd4c_value[]){condition(graph), lowest, scores}, 3, NULL, 0)
                  : check_op(graph, ND4C_OP_where, (nd4c_value[]){condition(graph), scores, lowest}, 3, NULL, 0);
@@ -156,7 +160,7 @@ static nd4c_value split(nd4c_graph *graph, nd4c_value x, int64_t places) {
   return check_op(graph, ND4C_OP_transpose, &x, 1, &axes, 1);
 }
 
-/* Heads are views of q, k and v, and of the result: there is one step. */
+/* Heads are views of q, k and v, and of the result. A factor in front of the views goes into the scale. */
 static void heads_are_not_copied(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;

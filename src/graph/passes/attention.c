@@ -14,13 +14,25 @@
 
 enum { AXES = 4 }; /* of attention: batch, heads, places, features */
 
+/* A view, of those that split the heads, is to read another value: what it reads now without its factors. */
+typedef struct bypass {
+  int32_t view; /* node; -1: none */
+  nd4c_value source;
+} bypass;
+
 /* What is recognised so far. `keys` is k with its last axes exchanged, as the product reads it. */
 typedef struct match {
   const nd4c_rewrite *rewrite;
   nd4c_value q, keys, v, mask;
   bool mask_leaves_out; /* a boolean mask is true where a key takes no part */
+  nd4c_value low;       /* the number that a key's score becomes instead, if that is not -infinity; else NONE */
   double scale;
+  bypass bypasses[2]; /* of q and k */
 } match;
+
+/* A score that becomes this number or one below takes a share of 0, unless all scores of the query do: no score in use
+ * is large enough to change the number by being added to it. */
+#define LOW_ENOUGH (-0x1p90)
 
 /* -- recognising -------------------------------------------------------------------------------------------------- */
 
@@ -68,6 +80,23 @@ static nd4c_value unscaled(match *found, nd4c_value value, bool own) {
   return value;
 }
 
+/* The same for factors in front of the views behind a value, if nothing else reads these. */
+static bypass unscaled_views(match *found, nd4c_value value) {
+  while (nd4c_rewrite_is_single(found->rewrite, value)) {
+    const nd4c_graph_node *view = nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_transpose);
+    view = view != NULL ? view : nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_reshape);
+    if (view == NULL) {
+      break;
+    }
+    nd4c_value source = unscaled(found, view->inputs[0], false);
+    if (source != view->inputs[0]) {
+      return (bypass){(int32_t)(view - found->rewrite->graph->nodes), source};
+    }
+    value = source;
+  }
+  return (bypass){-1, ND4C_VALUE_NONE};
+}
+
 /* scale q k^T */
 static bool read_product(match *found, nd4c_value value) {
   found->scale = 1;
@@ -77,22 +106,22 @@ static bool read_product(match *found, nd4c_value value) {
   }
   found->q = unscaled(found, product->inputs[0], false);
   found->keys = unscaled(found, product->inputs[1], false);
+  found->bypasses[0] = unscaled_views(found, found->q);
+  found->bypasses[1] = unscaled_views(found, found->keys);
   return isfinite(found->scale) && found->scale != 0; /* attention's scale 0 stands for its own */
 }
 
-static bool is_lowest(const match *found, nd4c_value value) {
-  double number = 0;
-  return nd4c_constant_scalar(found->rewrite, value, &number) && isinf(number) && number < 0;
-}
-
-/* Scores where a condition holds, -infinity elsewhere, or the opposite. */
+/* Scores where a condition holds and a very low number elsewhere, or the opposite. */
 static bool read_where(match *found, const nd4c_graph_node *where, nd4c_value value) {
   enum { CONDITION, SIDES };
   for (int32_t side = 0; side < 2; side++) {
-    nd4c_value scores = where->inputs[SIDES + side];
-    if (is_lowest(found, where->inputs[SIDES + 1 - side]) && same_shape(found->rewrite, scores, value)) {
+    nd4c_value scores = where->inputs[SIDES + side], low = where->inputs[SIDES + 1 - side];
+    double number = 0;
+    if (nd4c_constant_scalar(found->rewrite, low, &number) && number <= LOW_ENOUGH &&
+        same_shape(found->rewrite, scores, value)) {
       found->mask = where->inputs[CONDITION];
       found->mask_leaves_out = side == 1;
+      found->low = isinf(number) ? ND4C_VALUE_NONE : low;
       return read_product(found, scores);
     }
   }
@@ -100,7 +129,7 @@ static bool read_where(match *found, const nd4c_graph_node *where, nd4c_value va
 }
 
 static bool read_scores(match *found, nd4c_value value) {
-  found->mask = ND4C_VALUE_NONE;
+  found->mask = found->low = ND4C_VALUE_NONE;
   if (read_product(found, value)) {
     return true;
   }
@@ -180,6 +209,7 @@ static bool is_fast(const match *found, operands *of, const nd4c_attr_value *att
   nd4c_tensor inputs[] = {of->tensors[0], of->tensors[1], of->tensors[2], {0}};
   if (found->mask >= 0) {
     nd4c_graph_describe(graph, found->mask, &inputs[3]);
+    inputs[3].dtype = found->low >= 0 ? inputs[0].dtype : inputs[3].dtype;
     nd4c_graph_value_strides(&graph->values[found->mask], of->mask_strides);
     inputs[3].strides = of->mask_strides;
   }
@@ -200,7 +230,19 @@ static bool is_fast(const match *found, operands *of, const nd4c_attr_value *att
 
 /* -- rewriting ---------------------------------------------------------------------------------------------------- */
 
-/* The values that attention reads: with four axes, k with its features last, and a mask that says what takes part. */
+/* A mask that says which keys take part, or that is added. */
+static nd4c_status prepare_mask(nd4c_emitter *emitter, const match *found, nd4c_value *mask) {
+  *mask = found->mask;
+  if (found->low >= 0) {
+    nd4c_value zero;
+    ND4C_TRY(nd4c_emit_scalar_like(emitter, found->low, 0, &zero));
+    return nd4c_emit_where(emitter, found->mask, found->mask_leaves_out ? found->low : zero,
+                           found->mask_leaves_out ? zero : found->low, mask);
+  }
+  return found->mask_leaves_out ? nd4c_emit_unary(emitter, ND4C_OP_logical_not, found->mask, mask) : ND4C_OK;
+}
+
+/* The values that attention reads: with four axes, and k with its features last. */
 static nd4c_status prepare(nd4c_rewrite *rewrite, const match *found, const operands *of, int32_t rank,
                            nd4c_value *inputs) {
   nd4c_emitter *emitter = &rewrite->emitter;
@@ -210,27 +252,23 @@ static nd4c_status prepare(nd4c_rewrite *rewrite, const match *found, const oper
   }
   inputs[0] = found->q;
   inputs[2] = found->v;
-  inputs[3] = found->mask;
   ND4C_TRY(nd4c_emit_axes(emitter, ND4C_OP_transpose, found->keys, rank, order, &inputs[1]));
   for (int32_t i = 0; rank < AXES && i < 3; i++) {
     ND4C_TRY(nd4c_emit_reshape(emitter, inputs[i], AXES, of->shapes[i], &inputs[i]));
   }
-  if (found->mask_leaves_out) {
-    ND4C_TRY(nd4c_emit_unary(emitter, ND4C_OP_logical_not, found->mask, &inputs[3]));
-  }
-  return ND4C_OK;
+  return prepare_mask(emitter, found, &inputs[3]);
 }
 
 static nd4c_status rewrite_product(nd4c_rewrite *rewrite, int32_t index, const match *found, const operands *of,
-                                   const nd4c_attr_value *attrs) {
+                                   const nd4c_attr_value *attrs, bool *done) {
   const nd4c_graph_value *y = &rewrite->graph->values[rewrite->graph->nodes[index].outputs[0]];
   const char *fused = found->mask < 0 ? "matmul + softmax + matmul" : "matmul + mask + softmax + matmul";
   int32_t rank = y->rank, count = found->mask < 0 ? 3 : 4;
   nd4c_value inputs[4], heads;
-  bool done = false;
+  *done = false;
   ND4C_TRY(prepare(rewrite, found, of, rank, inputs));
   if (rank == AXES) {
-    return nd4c_rewrite_node(rewrite, index, ND4C_OP_attention, inputs, count, attrs, fused, &done);
+    return nd4c_rewrite_node(rewrite, index, ND4C_OP_attention, inputs, count, attrs, fused, done);
   }
   const nd4c_attr scale = nd4c_attr_of_float("scale", found->scale);
   nd4c_attr_value shape[ND4C_REWRITE_ATTRS];
@@ -239,7 +277,7 @@ static nd4c_status rewrite_product(nd4c_rewrite *rewrite, int32_t index, const m
   y = &rewrite->graph->values[rewrite->graph->nodes[index].outputs[0]];
   shape[ND4C_ATTR_reshape_shape].as.ints = y->shape;
   shape[ND4C_ATTR_reshape_shape].count = rank;
-  return nd4c_rewrite_node(rewrite, index, ND4C_OP_reshape, &heads, 1, shape, NULL, &done);
+  return nd4c_rewrite_node(rewrite, index, ND4C_OP_reshape, &heads, 1, shape, NULL, done);
 }
 
 static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
@@ -254,8 +292,17 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
   ND4C_TRY(nd4c_rewrite_presets(ND4C_OP_attention, attrs));
   attrs[ND4C_ATTR_attention_scale].as.f = found.scale;
   describe(rewrite->graph, values, &of);
-  return fits(&found, values, &of) && is_fast(&found, &of, attrs) ? rewrite_product(rewrite, index, &found, &of, attrs)
-                                                                  : ND4C_OK;
+  bool done = false;
+  if (fits(&found, values, &of) && is_fast(&found, &of, attrs)) {
+    ND4C_TRY(rewrite_product(rewrite, index, &found, &of, attrs, &done));
+  }
+  for (int32_t i = 0; done && i < 2; i++) {
+    const bypass *way = &found.bypasses[i];
+    if (way->view >= 0) {
+      nd4c_rewrite_input(rewrite, &rewrite->graph->nodes[way->view], 0, way->source);
+    }
+  }
+  return ND4C_OK;
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
