@@ -192,6 +192,38 @@ static void heads_are_not_copied(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* k or v with each head GROUP times, as exporters repeat them. */
+static nd4c_value repeated(nd4c_graph *graph, const char *name, int64_t features) {
+  enum { GROUP = 2 };
+  int64_t apart[] = {BATCH, HEADS, 1, KEYS, features}, wide[] = {BATCH, HEADS, GROUP, KEYS, features};
+  int64_t joined[] = {BATCH, (int64_t)HEADS * GROUP, KEYS, features};
+  nd4c_attr shapes[] = {check_ints("shape", apart, 5), check_ints("shape", wide, 5), check_ints("shape", joined, 4)};
+  nd4c_value x = operand(graph, name, 4, HEADS, KEYS, features);
+  x = check_op(graph, ND4C_OP_reshape, &x, 1, &shapes[0], 1);
+  x = check_op(graph, ND4C_OP_broadcast_to, &x, 1, &shapes[1], 1);
+  return check_op(graph, ND4C_OP_reshape, &x, 1, &shapes[2], 1);
+}
+
+/* The repetitions are not computed: attention shares heads of k and v. */
+static void shared_heads_are_not_repeated(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value q = operand(graph, "q", 4, (int64_t)2 * HEADS, QUERIES, HEAD), k = repeated(graph, "k", HEAD);
+  int64_t order[] = {0, 1, 3, 2};
+  nd4c_attr axes = check_ints("axes", order, 4), axis = check_int("axis", -1);
+  nd4c_value keys = check_op(graph, ND4C_OP_transpose, &k, 1, &axes, 1);
+  nd4c_value scores = scaled(graph, check_binary(graph, ND4C_OP_matmul, q, keys), 0.5);
+  nd4c_value shares = check_op(graph, ND4C_OP_softmax, &scores, 1, &axis, 1);
+  nd4c_value v = repeated(graph, "v", V_HEAD);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_matmul, shares, v)));
+  nd4c_plan *plan = check_graph(graph, 11, 1e-5);
+  assert_int_equal(changes_of(plan), 1);
+  assert_int_equal(plan->step_count, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 /* Where only the reference has the op, the single ops are faster. */
 static void the_reference_does_not_fuse(void **state) {
   (void)state;
@@ -240,9 +272,8 @@ static void a_query_without_keys_gives_zero(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spellings_become_attention),
-      cmocka_unit_test(heads_are_not_copied),
-      cmocka_unit_test(the_reference_does_not_fuse),
+      cmocka_unit_test(spellings_become_attention),      cmocka_unit_test(heads_are_not_copied),
+      cmocka_unit_test(shared_heads_are_not_repeated),   cmocka_unit_test(the_reference_does_not_fuse),
       cmocka_unit_test(a_query_without_keys_gives_zero),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,8 @@ typedef struct match {
   bool mask_leaves_out; /* a boolean mask is true where a key takes no part */
   nd4c_value low;       /* the number that a key's score becomes instead, if that is not -infinity; else NONE */
   double scale;
-  bypass bypasses[2]; /* of q and k */
+  bypass bypasses[2];   /* of q and k */
+  nd4c_value shared[2]; /* k and v [n, heads, 1, places, features], if the pattern repeats their heads; else NONE */
 } match;
 
 /* A score that becomes this number or one below takes a share of 0, unless all scores of the query do: no score in use
@@ -143,6 +144,53 @@ static bool read_scores(match *found, nd4c_value value) {
   return where != NULL && read_where(found, where, value);
 }
 
+/* The value of which this one is the transpose of matrices; NONE if it is not one. */
+static nd4c_value exchanged_source(const match *found, nd4c_value value) {
+  const nd4c_graph_node *node = nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_transpose);
+  const nd4c_attr_value *axes = node == NULL ? NULL : &node->attrs[ND4C_ATTR_transpose_axes];
+  if (node == NULL || axes->count != AXES) {
+    return ND4C_VALUE_NONE;
+  }
+  static const int32_t order[AXES] = {0, 1, 3, 2};
+  for (int32_t i = 0; i < AXES; i++) {
+    if (nd4c_axis_index(axes->as.ints[i], AXES) != order[i]) {
+      return ND4C_VALUE_NONE;
+    }
+  }
+  return node->inputs[0];
+}
+
+/* The value [n, heads, 1, places, features] whose heads this one has, each several times; NONE if there is none. */
+static nd4c_value shared_source(const match *found, nd4c_value value) {
+  const nd4c_graph_value *values = found->rewrite->graph->values;
+  const nd4c_graph_node *joined = nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_reshape);
+  const nd4c_graph_node *repeated =
+      joined == NULL ? NULL : nd4c_rewrite_producer(found->rewrite, joined->inputs[0], ND4C_OP_broadcast_to);
+  if (repeated == NULL) {
+    return ND4C_VALUE_NONE;
+  }
+  const nd4c_graph_value *all = &values[value], *wide = &values[joined->inputs[0]];
+  const nd4c_graph_value *source = &values[repeated->inputs[0]];
+  if (all->rank != AXES || wide->rank != AXES + 1 || source->rank != AXES + 1 || source->shape[2] != 1) {
+    return ND4C_VALUE_NONE;
+  }
+  const int64_t given[] = {source->shape[0], source->shape[1], wide->shape[2], source->shape[3], source->shape[4]};
+  const int64_t joint[] = {given[0], given[1] * given[2], given[3], given[4]};
+  bool fits =
+      nd4c_shape_equal(AXES + 1, given, AXES + 1, wide->shape) && nd4c_shape_equal(AXES, joint, AXES, all->shape);
+  return fits ? repeated->inputs[0] : ND4C_VALUE_NONE;
+}
+
+/* attention itself shares heads of k and v among those of q. */
+static void find_shared(match *found) {
+  nd4c_value k = exchanged_source(found, found->keys);
+  found->shared[0] = k < 0 ? ND4C_VALUE_NONE : shared_source(found, k);
+  found->shared[1] = shared_source(found, found->v);
+  if (found->shared[0] < 0 || found->shared[1] < 0) {
+    found->shared[0] = found->shared[1] = ND4C_VALUE_NONE;
+  }
+}
+
 static bool recognise(match *found, const nd4c_graph_node *product) {
   const nd4c_graph_node *softmax = inner(found, product->inputs[0], ND4C_OP_softmax);
   if (softmax == NULL) {
@@ -176,10 +224,13 @@ static void widen(const nd4c_graph_value *value, bool turned, int64_t *shape) {
   }
 }
 
-static void describe(const nd4c_graph *graph, const nd4c_value *values, operands *to) {
+static void describe(const match *found, const nd4c_value *values, operands *to) {
+  const nd4c_graph *graph = found->rewrite->graph;
   for (int32_t i = 0; i < AXES; i++) {
+    nd4c_value shared = i == 1 || i == 2 ? found->shared[i - 1] : ND4C_VALUE_NONE;
     widen(&graph->values[values[i]], i == 1, to->shapes[i]);
-    nd4c_graph_describe(graph, values[i], &to->tensors[i]);
+    to->shapes[i][1] = shared >= 0 ? graph->values[shared].shape[1] : to->shapes[i][1];
+    nd4c_graph_describe(graph, shared >= 0 ? shared : values[i], &to->tensors[i]);
     nd4c_shape_strides(AXES, to->shapes[i], to->strides[i]);
     to->tensors[i].rank = AXES;
     to->tensors[i].shape = to->shapes[i];
@@ -187,7 +238,8 @@ static void describe(const nd4c_graph *graph, const nd4c_value *values, operands
   }
 }
 
-/* True if attention computes what the single ops do: batches are equal, and heads of k and v are one or q's. */
+/* True if attention computes what the single ops do: batches are equal, and heads of k and v are one, q's, or shared.
+ */
 static bool fits(const match *found, const nd4c_value *values, const operands *of) {
   const nd4c_graph *graph = found->rewrite->graph;
   const nd4c_graph_value *y = &graph->values[values[3]];
@@ -199,7 +251,8 @@ static bool fits(const match *found, const nd4c_value *values, const operands *o
   }
   const nd4c_graph_value *mask = found->mask < 0 ? NULL : &graph->values[found->mask];
   return wanted && y->rank >= 2 && y->rank <= AXES && (mask == NULL || mask->rank <= y->rank) && q[0] == last[0] &&
-         k[0] == last[0] && v[0] == last[0] && q[1] == last[1] && k[1] == v[1] && (k[1] == 1 || k[1] == q[1]);
+         k[0] == last[0] && v[0] == last[0] && q[1] == last[1] && k[1] == v[1] &&
+         (k[1] == 1 || k[1] == q[1] || (found->shared[0] >= 0 && k[1] > 0 && q[1] % k[1] == 0));
 }
 
 /* True if the device computes attention by another kernel than the reference's. */
@@ -252,7 +305,12 @@ static nd4c_status prepare(nd4c_rewrite *rewrite, const match *found, const oper
   }
   inputs[0] = found->q;
   inputs[2] = found->v;
-  ND4C_TRY(nd4c_emit_axes(emitter, ND4C_OP_transpose, found->keys, rank, order, &inputs[1]));
+  if (found->shared[0] >= 0) {
+    ND4C_TRY(nd4c_emit_reshape(emitter, found->shared[0], AXES, of->shapes[1], &inputs[1]));
+    ND4C_TRY(nd4c_emit_reshape(emitter, found->shared[1], AXES, of->shapes[2], &inputs[2]));
+  } else {
+    ND4C_TRY(nd4c_emit_axes(emitter, ND4C_OP_transpose, found->keys, rank, order, &inputs[1]));
+  }
   for (int32_t i = 0; rank < AXES && i < 3; i++) {
     ND4C_TRY(nd4c_emit_reshape(emitter, inputs[i], AXES, of->shapes[i], &inputs[i]));
   }
@@ -287,11 +345,12 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
   if (!recognise(&found, product)) {
     return ND4C_OK;
   }
+  find_shared(&found);
   const nd4c_value values[AXES] = {found.q, found.keys, found.v, product->outputs[0]};
   nd4c_attr_value attrs[ND4C_REWRITE_ATTRS];
   ND4C_TRY(nd4c_rewrite_presets(ND4C_OP_attention, attrs));
   attrs[ND4C_ATTR_attention_scale].as.f = found.scale;
-  describe(rewrite->graph, values, &of);
+  describe(&found, values, &of);
   bool done = false;
   if (fits(&found, values, &of) && is_fast(&found, &of, attrs)) {
     ND4C_TRY(rewrite_product(rewrite, index, &found, &of, attrs, &done));
