@@ -1,5 +1,5 @@
 /* The pass attention: fires on every spelling of softmax(scale q k^T + mask) v, keeps what only looks like one, and
- * never changes a result. */
+ * never changes a result. The pass attention_cache does not, either. */
 #include <float.h>
 
 #include "graph_check.h"
@@ -117,14 +117,18 @@ static nd4c_value build(nd4c_graph *graph, const spelling *s, nd4c_value *shares
   return check_binary(graph, ND4C_OP_matmul, *shares, v);
 }
 
-static int32_t changes_of(const nd4c_plan *plan) {
+static int32_t changes_by(const nd4c_plan *plan, const char *pass) {
   for (int32_t i = 0; i < plan->pass_count; i++) {
-    if (strcmp(plan->passes[i].name, "attention") == 0) {
+    if (strcmp(plan->passes[i].name, pass) == 0) {
       return plan->passes[i].changes;
     }
   }
-  fail_msg("there is no pass attention");
+  fail_msg("there is no pass %s", pass);
   return -1;
+}
+
+static int32_t changes_of(const nd4c_plan *plan) {
+  return changes_by(plan, "attention");
 }
 
 static void check_spelling(const spelling *s, bool shares_are_read) {
@@ -224,6 +228,44 @@ static void shared_heads_are_not_repeated(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* attention_with_cache, with a past or without, of three axes or four; some of its outputs are read. */
+static void check_cache(bool past, bool packed, bool scores_are_read) {
+  enum { PAST = 3 };
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const int64_t four[] = {BATCH, HEADS, KEYS, HEAD}, three[] = {BATCH, KEYS, (int64_t)HEADS * HEAD};
+  const int64_t before[] = {BATCH, HEADS, PAST, HEAD};
+  nd4c_value inputs[6], outputs[4];
+  for (int32_t i = 0; i < 3; i++) {
+    inputs[i] = check_input(graph, (const char *[]){"q", "k", "v"}[i], packed ? 3 : 4, packed ? three : four);
+  }
+  inputs[3] = ND4C_VALUE_NONE;
+  inputs[4] = past ? check_input(graph, "past_key", 4, before) : ND4C_VALUE_NONE;
+  inputs[5] = past ? check_input(graph, "past_value", 4, before) : ND4C_VALUE_NONE;
+  nd4c_attr attrs[] = {check_int("q_heads", packed ? HEADS : 0),
+                       check_int("kv_heads", packed ? HEADS : 0),
+                       {.name = "is_causal", .value = {.kind = ND4C_ATTR_BOOL, .as.i = 1}}};
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_attention_with_cache, inputs, past ? 6 : 3, attrs, 3, NULL, outputs, 4));
+  CHECK_OK(nd4c_graph_output(graph, "y", outputs[0]));
+  CHECK_OK(nd4c_graph_output(graph, "key", outputs[1]));
+  CHECK_OK(nd4c_graph_output(graph, "value", outputs[2]));
+  if (scores_are_read) {
+    CHECK_OK(nd4c_graph_output(graph, "scores", outputs[3]));
+  }
+  nd4c_plan *plan = check_graph(graph, 13, 1e-5);
+  assert_int_equal(changes_by(plan, "attention_cache"), !scores_are_read);
+  assert_int_equal(check_has_step(plan, ND4C_OP_attention_with_cache), scores_are_read);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void a_cache_without_scores_is_taken_apart(void **state) {
+  (void)state;
+  for (int32_t i = 0; i < 8; i++) {
+    check_cache((i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
+  }
+}
+
 /* Where only the reference has the op, the single ops are faster. */
 static void the_reference_does_not_fuse(void **state) {
   (void)state;
@@ -272,9 +314,9 @@ static void a_query_without_keys_gives_zero(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spellings_become_attention),      cmocka_unit_test(heads_are_not_copied),
-      cmocka_unit_test(shared_heads_are_not_repeated),   cmocka_unit_test(the_reference_does_not_fuse),
-      cmocka_unit_test(a_query_without_keys_gives_zero),
+      cmocka_unit_test(spellings_become_attention),    cmocka_unit_test(heads_are_not_copied),
+      cmocka_unit_test(shared_heads_are_not_repeated), cmocka_unit_test(a_cache_without_scores_is_taken_apart),
+      cmocka_unit_test(the_reference_does_not_fuse),   cmocka_unit_test(a_query_without_keys_gives_zero),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
