@@ -38,6 +38,8 @@ TABLE = [
     ("instance_norm 32x64x56x56", IMAGES, "instance_norm(x, w, b)", None, "F.instance_norm(x, weight=w, bias=b)",
      "InstanceNormalization(x, const(w), const(b))"),
     ("softmax 12x128x128", {"x": "uniform((12, 128, 128), '{t}')"}, "softmax(x)", None, "torch.softmax(x, -1, out=y)", "Softmax(x)"),
+    *(("attention " + "x".join(map(str, shape)), {name: f"uniform({shape}, '{{t}}')" for name in "qkv"}, "attention(q, k, v)", None,
+       "F.scaled_dot_product_attention(q, k, v)", "Attention(q, k, v)") for shape in ((1, 12, 197, 64), (2, 8, 512, 64))),
 ]
 
 
@@ -48,6 +50,7 @@ def all_rows():
                 continue
             texts = {key: text.format(t=t) for key, text in inputs.items()}
             yield Row(f"{name} {t}", texts, nd4c, numpy if t != "bf16" else None, torch, onnx if t != "bf16" else None,
+                      opset=23 if "attention" in name else Row.opset,
                       check="scaled" if "cumulative" in name else "close", tolerance=3e-2 if t == "bf16" else 1e-3)
 
 
