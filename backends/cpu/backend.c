@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/tile/tile.h"
 #include "backends/provider.h"
 #include "families.h"
 
@@ -19,7 +20,8 @@ const nd4c_host *nd4c_cpu_host;
 ND4C_FAMILIES(DECLARE_FAMILY)
 #define FAMILY_ENTRY(family) nd4c_cpu_##family##_kernels,
 static const nd4c_kernel *const *const families[] = {ND4C_FAMILIES(FAMILY_ENTRY)};
-static const nd4c_engine *const engines[] = {&nd4c_cpu_simd_engine, &nd4c_cpu_reference_engine};
+static const nd4c_engine *const engines[] = {&nd4c_cpu_simd_engine, &nd4c_cpu_tile_engine, &nd4c_cpu_reference_engine};
+static const nd4c_compiler *const compilers[] = {&nd4c_cpu_tile_compiler};
 
 /* -- device --------------------------------------------------------------------------------------------------- */
 
@@ -282,6 +284,7 @@ static const nd4c_contribution contribution = {
     .struct_size = ND4C_SIZE_OF(nd4c_contribution),
     ND4C_PROVIDER_LIST(engine_count, engines),
     ND4C_PROVIDER_LIST(family_count, families),
+    ND4C_PROVIDER_LIST(compiler_count, compilers),
 };
 static const nd4c_contribution *const contributions[] = {&contribution};
 

@@ -139,7 +139,7 @@ static nd4c_status write_piece(nd4c_plan *plan, int32_t number, nd4c_executables
     }
   }
   piece->first = nodes[0];
-  ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, count, &segment, &inputs, &outputs));
+  ND4C_TRY(nd4c_plan_describe_segment(plan, piece->compiler, nodes, count, &segment, &inputs, &outputs));
   ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &constants));
   const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, piece->compiler, &room);
   const nd4c_status status =

@@ -71,10 +71,11 @@ typedef struct nd4c_plan_segment {
   const char *missing_from;  /* the file of executables, if it lacks this segment; else NULL */
 } nd4c_plan_segment;
 
-/* A node that a compiler declined. */
+/* Nodes that a compiler declined for the same reason. */
 typedef struct nd4c_plan_decline {
   struct nd4c_plan_decline *next;
-  int32_t node;
+  int32_t node; /* the first one */
+  int32_t count;
   const char *engine, *reason;
 } nd4c_plan_decline;
 
@@ -162,8 +163,10 @@ struct nd4c_plan {
   nd4c_plan_segment *segments;
   int32_t segment_count;
   nd4c_plan_decline *declines; /* the latest first */
-  bool *fed;                   /* by value: a node of a segment reads it */
-  bool *hidden;                /* by value: produced and read only inside one segment */
+  bool *fed;                   /* by value: a segment reads it that takes only C order */
+  int32_t *reads;     /* by value: how many inputs of nodes, and outputs of the graph, it is; NULL: not counted */
+  int32_t *number_of; /* by value: its number in the segment being described, else -1 */
+  bool *hidden;       /* by value: produced and read only inside one segment */
 
   nd4c_slot *slots; /* one a value */
   int32_t slot_count;
@@ -250,8 +253,8 @@ static inline int32_t nd4c_plan_segment_of(const nd4c_plan *plan, int32_t node) 
 }
 /* Describes some nodes of the plan's graph, in their order, as a segment; everything is in the plan's region. `inputs`
  * and `outputs`: values of the graph. */
-nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, int32_t count, nd4c_segment *segment,
-                                       nd4c_value **inputs, nd4c_value **outputs);
+nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const nd4c_compiler *compiler, const int32_t *nodes,
+                                       int32_t count, nd4c_segment *segment, nd4c_value **inputs, nd4c_value **outputs);
 /* The arrays of a segment's inputs that are constants, NULL for the others; in the plan's region. */
 nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *inputs, int32_t count,
                                         const nd4c_array *const **constants);
@@ -264,7 +267,7 @@ nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4
 void nd4c_plan_release_segments(nd4c_plan *plan);
 /* Whether a step allocates the buffers of its outputs, and which one: these are bound to arrays in each run. */
 bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size);
-/* True if a node of a segment reads the value. */
+/* True if a segment that takes only C order reads the value. */
 static inline bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value) {
   return plan->fed != NULL && plan->fed[value];
 }

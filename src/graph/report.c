@@ -120,6 +120,15 @@ static void print_forms(const nd4c_graph_node *node, const nd4c_choice *choice, 
   }
 }
 
+/* Of the step's operands. */
+static int64_t bytes_of(const nd4c_step *step) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
+    bytes += nd4c_dtype_bytes(step->tensors[i].dtype, step->tensors[i].size);
+  }
+  return bytes;
+}
+
 static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   const nd4c_step *step = &plan->steps[index];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
@@ -134,7 +143,8 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
     nd4c_text_print(text, "segment of %d nodes, compiled by %s", step->segment->node_count,
                     step->segment->compiler->engine);
     if (step->segment->nanoseconds != ND4C_COST_UNKNOWN) {
-      nd4c_text_print(text, " (about %lld ns)", (long long)step->segment->nanoseconds);
+      nd4c_text_print(text, " (about %lld ns, %lld bytes read and written)", (long long)step->segment->nanoseconds,
+                      (long long)bytes_of(step));
     }
     nd4c_text_print(text, ":");
     for (int32_t i = 0; i < step->segment->node_count; i++) {
@@ -158,8 +168,11 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
 void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text) {
   for (const nd4c_plan_decline *decline = plan->declines; decline != NULL; decline = decline->next) {
     char node[256];
-    nd4c_text_print(text, "  %s: declined by %s: %s\n", nd4c_plan_node_text(plan, decline->node, node, sizeof node),
-                    decline->engine, decline->reason);
+    nd4c_text_print(text, "  %s", nd4c_plan_node_text(plan, decline->node, node, sizeof node));
+    if (decline->count > 1) {
+      nd4c_text_print(text, " and %d other node%s", decline->count - 1, decline->count > 2 ? "s" : "");
+    }
+    nd4c_text_print(text, ": declined by %s: %s\n", decline->engine, decline->reason);
   }
 }
 

@@ -202,7 +202,7 @@ static void a_vain_request_is_reported(void **state) {
       fail_msg("%s=%s: the report is '%s'", rows[i].property, rows[i].value, text);
     }
     if (strstr(rows[i].line, "engines are") != NULL) {
-      assert_non_null(strstr(text, "simd, reference, stub_compiler, stub\n"));
+      assert_non_null(strstr(text, "simd, tile, reference, stub_compiler, stub\n"));
     }
     nd4c_free(text);
     nd4c_array_release(sum);

@@ -133,7 +133,7 @@ static void supported_runs_become_segments(void **state) {
   CHECK_OK(nd4c_plan_report(apart, &text));
   assert_non_null(strstr(text, "segment of 2 nodes"));
   assert_non_null(strstr(text, "segment of 3 nodes"));
-  assert_non_null(strstr(text, " ns):"));
+  assert_non_null(strstr(text, " bytes read and written):"));
   assert_non_null(strstr(text, "declined by stub_compiler: told to decline"));
   nd4c_free(text);
   check_on_stub(apart, graph);

@@ -242,7 +242,7 @@ static void operands_of_segments_are_in_c_order(void **state) {
       make_numbers(4, (const int64_t[]){CHANNELS, CHANNELS, FILTER, FILTER}, CHANNELS * CHANNELS * FILTER * FILTER),
       make_numbers(4, (const int64_t[]){1, CHANNELS, OUT, OUT}, SIZE_OF_Y)};
   for (int compiled = 0; compiled < 2; compiled++) {
-    nd4c_plan *plan = make_plan_behind_conv(compiled ? NULL : "chain_sums,chain_others");
+    nd4c_plan *plan = make_plan_behind_conv(compiled ? NULL : "chain_sums,chain_others,tile");
     nd4c_array *result = NULL;
     assert_report(plan, "segments: 1", compiled != 0);
     assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 3, &result, 1), ND4C_OK);

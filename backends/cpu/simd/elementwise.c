@@ -424,6 +424,83 @@ static bool usable_where(const nd4c_call *call, char *reason, size_t reason_size
   return true;
 }
 
+/* -- the loops alone -------------------------------------------------------------------------------------------- */
+
+static bool has_numbers(const nd4c_call *call) {
+  for (int32_t i = 0; i < call->input_count + call->output_count; i++) {
+    const nd4c_tensor *x = i < call->input_count ? &call->inputs[i] : &call->outputs[i - call->input_count];
+    if (x->dtype != ND4C_DTYPE_NONE && (x->dtype >= ND4C_DTYPE_END || nd4c_cpu_dtype_bytes(x->dtype) == 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool take_unary(const nd4c_call *call, enum nd4c_unary_index op, int32_t cost, nd4c_simd_element *element) {
+  element->kind = op == ND4C_UNARY_clip ? ND4C_SIMD_CLIP : ND4C_SIMD_UNARY;
+  element->unary = nd4c_simd.unary->loops[op][call->inputs[0].dtype];
+  element->cost = cost;
+  return element->unary != NULL;
+}
+
+static bool take_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost, nd4c_simd_element *element) {
+  element->kind = ND4C_SIMD_BINARY;
+  element->binary = &nd4c_simd.binary->loops[op][call->inputs[0].dtype];
+  element->cost = cost;
+  return element->binary->both != NULL;
+}
+
+static bool take_cast(const nd4c_call *call, nd4c_simd_element *element) {
+  element->kind = ND4C_SIMD_CAST;
+  element->cast = nd4c_simd.cast->loops[call->inputs[0].dtype][call->outputs[0].dtype];
+  element->cost = 2;
+  return element->cast != NULL; /* there is none from a dtype to itself */
+}
+
+static bool take_where(const nd4c_call *call, nd4c_simd_element *element) {
+  element->kind = ND4C_SIMD_WHERE;
+  element->where = nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(call->outputs[0].dtype)];
+  element->cost = 2;
+  return call->inputs[ND4C_IN_where_condition].dtype == ND4C_BOOL && element->where != NULL;
+}
+
+bool nd4c_simd_find_element(const nd4c_call *call, nd4c_simd_element *element, char *reason, size_t reason_size) {
+  bool taken = false;
+  memset(element, 0, sizeof *element);
+  ND4C_CPU_DECLINE_IF(!has_numbers(call), "a dtype that this engine does not compute");
+  element->parameters = parameters_of(call);
+#define TRY(op, take)                              \
+  case ND4C_OP_##op:                               \
+    if (!usable_##op(call, reason, reason_size)) { \
+      return false;                                \
+    }                                              \
+    taken = take;                                  \
+    break;
+#define TRY_BINARY(op, cost) TRY(op, take_binary(call, ND4C_BINARY_##op, cost, element))
+#define TRY_UNARY(op, cost) TRY(op, take_unary(call, ND4C_UNARY_##op, cost, element))
+#define TRY_ACTIVATION(op, cost, holds) TRY_UNARY(op, cost)
+  switch ((int)call->op->op) {
+    BINARY_OPS(TRY_BINARY)
+    UNARY_OPS(TRY_UNARY)
+    ACTIVATION_OPS(TRY_ACTIVATION)
+    TRY_UNARY(clip, 1)
+    TRY(true_divide, is_one_dtype(call) && take_binary(call, ND4C_BINARY_divide, 4, element))
+    TRY(cast, take_cast(call, element))
+    TRY(where, take_where(call, element))
+    case ND4C_OP_leaky_relu:
+      taken = take_unary(call, ND4C_UNARY_leaky_relu, 1, element);
+      break;
+    case ND4C_OP_gelu:
+      taken =
+          take_unary(call, ND4C_FLAG_OF(call, gelu_approximate) ? ND4C_UNARY_gelu_tanh : ND4C_UNARY_gelu, 16, element);
+      break;
+    default:
+      return nd4c_cpu_decline(reason, reason_size, "not computed element by element in vectors");
+  }
+  ND4C_CPU_DECLINE_IF(!taken, "no loop for this dtype");
+  return true;
+}
+
 #define KERNEL(op, cost) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op),
 #define ACTIVATION(op, cost, holds) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable_##op, run_##op),
 const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {

@@ -55,6 +55,29 @@ static inline nd4c_place_function nd4c_simd_place(nd4c_dtype dtype, int64_t redu
                                                    : NULL;
 }
 
+/* The loop that computes an element-wise call. Operands are the call's inputs in their order. */
+typedef enum nd4c_simd_element_kind {
+  ND4C_SIMD_UNARY, /* `unary`, one operand; result may be in its place */
+  ND4C_SIMD_CLIP, /* `unary`, whose parameters point to operands 1 and 2: bounds of one element, which may be omitted */
+  ND4C_SIMD_BINARY, /* `binary`, two operands */
+  ND4C_SIMD_CAST,   /* `cast`, one operand */
+  ND4C_SIMD_WHERE   /* `where`, three operands */
+} nd4c_simd_element_kind;
+
+typedef struct nd4c_simd_element {
+  nd4c_simd_element_kind kind;
+  int32_t cost; /* of one element, in the unit of nd4c_nest_run */
+  nd4c_unary_parameters parameters;
+  nd4c_unary_loop unary;
+  const nd4c_binary_loops *binary;
+  nd4c_cast_loop cast;
+  nd4c_where_loop where;
+} nd4c_simd_element;
+
+/* The loop with which this engine's kernel computes the call, for engine tile. False, with the reason, if the op is not
+ * computed element by element, or the kernel declines the call. */
+bool nd4c_simd_find_element(const nd4c_call *call, nd4c_simd_element *element, char *reason, size_t reason_size);
+
 /* Elements of the inputs a or b, by the input condition, at these positions. */
 nd4c_status nd4c_simd_where(const nd4c_call *call, int32_t condition, int32_t a, int32_t b);
 /* For concat and stack, which only move: no operand has to be cast. */

@@ -21,8 +21,9 @@ ND4C_EXTERN_C_BEGIN
 /* A set of nodes: a region that nd4c offers, or a piece to compile. Its values are numbered: first the segment's
  * inputs, then the outputs of its nodes. In each node's call these fields are set: flags, op, the tensors, attrs,
  * width, device; stream, state and scratch are NULL. Tensors have dtype, shape, strides and size. In a graph, constants
- * may have any strides and all other operands are C-contiguous. In an eager call (one node), any operand may have any
- * strides. Inputs flagged CONSTANT have data, or buffer and offset on devices without addresses. */
+ * may have any strides and all other operands are C-contiguous, unless the compiler is flagged ANY_STRIDES. In an eager
+ * call (one node), any operand may have any strides. Inputs flagged CONSTANT have data, or buffer and offset on devices
+ * without addresses, unless the compiler is flagged ANY_CONTENTS. */
 typedef struct nd4c_segment {
   uint32_t struct_size;
   int32_t node_count;
@@ -128,6 +129,17 @@ typedef struct nd4c_sink {
   nd4c_status (*write)(struct nd4c_sink *sink, const void *bytes, int64_t size);
 } nd4c_sink;
 
+/* Flags of a compiler. */
+enum {
+  /* Its executables run on operands of any strides, which may differ from those of the segment that was compiled: they
+   * read the strides of each execution. nd4c then leaves values in the order that the kernels around the segment
+   * prefer, and gives it views without copying them. */
+  ND4C_COMPILER_ANY_STRIDES = 1,
+  /* It does not look at the contents of constants before an execution: in the segments that it gets, constants have
+   * neither data nor buffers. nd4c then need not decode and copy constants that the compiler takes no part in. */
+  ND4C_COMPILER_ANY_CONTENTS = 2
+};
+
 /* A compiler of a device. Static; `open` of its provider may still fill in fields. Several tables that differ in `data`
  * may share functions. `device` is the pointer from device_open or, when compiling for a device that the machine lacks,
  * from target_open. */
@@ -174,6 +186,8 @@ typedef struct nd4c_compiler {
    * The bytes are aligned to 16 bytes and valid until this returns. nd4c has checked that they are complete, but not
    * their contents, which may be forged. FORMAT for invalid bytes. May block. */
   nd4c_status (*load)(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
+
+  uint32_t flags; /* ANY_STRIDES, ANY_CONTENTS */
 } nd4c_compiler;
 
 ND4C_EXTERN_C_END

@@ -41,3 +41,11 @@ bool nd4c_compiler_is_complete(const nd4c_compiler *compiler, char *reason, size
 bool nd4c_compiler_keeps(const nd4c_compiler *compiler) {
   return ND4C_HAS_FIELD(compiler, load) && compiler->load != NULL;
 }
+
+bool nd4c_compiler_takes_any_strides(const nd4c_compiler *compiler) {
+  return ND4C_HAS_FIELD(compiler, flags) && (compiler->flags & ND4C_COMPILER_ANY_STRIDES) != 0;
+}
+
+bool nd4c_compiler_reads_constants(const nd4c_compiler *compiler) {
+  return !ND4C_HAS_FIELD(compiler, flags) || (compiler->flags & ND4C_COMPILER_ANY_CONTENTS) == 0;
+}

@@ -11,8 +11,11 @@
 #include "base/grouping.h"
 #include "base/status.h"
 #include "device/provider/answer.h"
+#include "device/provider/compilers.h"
 #include "dispatch/execute.h"
 #include "graph/plan.h"
+
+enum { RECENT_DECLINES = 16 };
 
 typedef struct partitioning {
   nd4c_plan *plan;
@@ -72,10 +75,26 @@ static int32_t find_levels(const partitioning *work) {
 
 /* -- answers ----------------------------------------------------------------------------------------------------- */
 
+/* The record with this reason, if it is one of the latest: a plan may have very many nodes, and a compiler a reason of
+ * its own for each. */
+static nd4c_plan_decline *find_decline(const nd4c_plan *plan, const nd4c_compiler *compiler, const char *reason) {
+  nd4c_plan_decline *decline = plan->declines;
+  for (int i = 0; i < RECENT_DECLINES && decline != NULL; i++, decline = decline->next) {
+    if (decline->engine == compiler->engine && strcmp(decline->reason, reason) == 0) {
+      return decline;
+    }
+  }
+  return NULL;
+}
+
 static nd4c_status note_decline(nd4c_plan *plan, const nd4c_compiler *compiler, int32_t node, const char *reason) {
-  nd4c_plan_decline *decline = NULL;
+  nd4c_plan_decline *decline = find_decline(plan, compiler, reason);
+  if (decline != NULL) {
+    decline->count++;
+    return ND4C_OK;
+  }
   ND4C_TRY(nd4c_region_make(&plan->region, 1, sizeof *decline, &decline));
-  *decline = (nd4c_plan_decline){.next = plan->declines, .node = node, .engine = compiler->engine};
+  *decline = (nd4c_plan_decline){.next = plan->declines, .node = node, .count = 1, .engine = compiler->engine};
   decline->reason = nd4c_region_text(&plan->region, reason);
   plan->declines = decline;
   return decline->reason == NULL ? nd4c_error_code() : ND4C_OK;
@@ -163,7 +182,7 @@ static nd4c_status offer_region(partitioning *work, int32_t count) {
   nd4c_answer answer;
   nd4c_compile_room room;
   const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, work->compiler, &room);
-  ND4C_TRY(nd4c_plan_describe_segment(plan, work->nodes, count, &region, &inputs, &outputs));
+  ND4C_TRY(nd4c_plan_describe_segment(plan, work->compiler, work->nodes, count, &region, &inputs, &outputs));
   nd4c_status status = nd4c_answer_ask(work->compiler, plan->device->handle, &region, &options, &answer);
   if (status == ND4C_OK) {
     status = take_answer(work, &answer);
@@ -235,7 +254,7 @@ static nd4c_status order_nodes(const partitioning *work) {
 
 static nd4c_status ask_compiler(partitioning *work) {
   nd4c_plan *plan = work->plan;
-  int32_t highest = find_levels(work);
+  const int32_t highest = find_levels(work), before = plan->segment_count;
   for (int32_t level = 0; level <= highest; level++) {
     int32_t count = 0;
     for (int32_t i = 0; i < plan->graph->node_count; i++) {
@@ -247,35 +266,44 @@ static nd4c_status ask_compiler(partitioning *work) {
       ND4C_TRY(offer_region(work, count));
     }
   }
-  return order_nodes(work);
+  return plan->segment_count > before ? order_nodes(work) : ND4C_OK;
 }
 
-/* Marks values that segments read, and values that never leave a segment. */
+/* Whether the segment, which may be none (-1), takes only operands in C order. */
+static bool needs_c_order(const nd4c_plan *plan, int32_t segment) {
+  return segment >= 0 && !nd4c_compiler_takes_any_strides(plan->segments[segment].compiler);
+}
+
+/* The segment of the node that produces the value; -1: none. Values of nodes that passes removed still name them. */
+static int32_t producing_segment(const nd4c_plan *plan, nd4c_value value) {
+  const int32_t producer = plan->graph->values[value].producer;
+  return producer < 0 || producer >= plan->segmented_count ? -1 : plan->segment_of[producer];
+}
+
+/* Marks values that segments read in C order, and values that never leave a segment. */
 static nd4c_status mark_values(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
   ND4C_TRY(nd4c_region_make(&plan->region, graph->value_count, sizeof *plan->fed, &plan->fed));
   ND4C_TRY(nd4c_region_make(&plan->region, graph->value_count, sizeof *plan->hidden, &plan->hidden));
   for (int32_t i = 0; i < graph->value_count; i++) {
-    plan->hidden[i] = graph->values[i].producer >= 0 && plan->segment_of[graph->values[i].producer] >= 0;
+    plan->hidden[i] = producing_segment(plan, i) >= 0;
   }
   for (int32_t i = 0; i < graph->node_count; i++) {
     int32_t segment = plan->segment_of[i];
     for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
       nd4c_value value = graph->nodes[i].inputs[k];
-      int32_t producer = value < 0 ? -1 : graph->values[value].producer;
       if (value >= 0) {
-        plan->fed[value] = plan->fed[value] || segment >= 0;
-        plan->hidden[value] = plan->hidden[value] && plan->segment_of[producer] == segment;
+        plan->fed[value] = plan->fed[value] || needs_c_order(plan, segment);
+        plan->hidden[value] = plan->hidden[value] && producing_segment(plan, value) == segment;
       }
     }
   }
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     plan->hidden[graph->outputs.items[i].value] = false;
   }
-  /* Compilers expect C order, whatever order kernels around a conv prefer. */
+  /* Most compilers expect C order, whatever order kernels around a conv prefer. */
   for (int32_t i = 0; i < graph->value_count; i++) {
-    const int32_t producer = graph->values[i].producer;
-    if (plan->fed[i] || (producer >= 0 && plan->segment_of[producer] >= 0)) {
+    if (plan->fed[i] || needs_c_order(plan, producing_segment(plan, i))) {
       graph->values[i].order = NULL;
     }
   }

@@ -1,19 +1,33 @@
-/* Segments: runs of nodes that a compiler of the device compiles as one piece. Inside a segment every value is
- * C-contiguous and takes no memory of the plan; inputs and outputs have slots. partition.c compiles segments with it,
- * steps.c makes their steps, and the modes run them. */
+/* Segments: runs of nodes that a compiler of the device compiles as one piece. A value that only one segment uses takes
+ * no memory of the plan; a segment's inputs and outputs have slots. partition.c compiles segments with it, steps.c
+ * makes their steps, and the modes run them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "device/provider/compilers.h"
 #include "device/trace/tracer.h"
 #include "graph/plan.h"
 #include "submit/submit.h"
 
 /* -- describing --------------------------------------------------------------------------------------------------- */
 
-/* Operand of a node inside a segment: C-contiguous, except constants, which keep their strides. */
-static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor) {
+/* The strides of a value that is no constant: its slot's, once it has one; before, the order in which the plan will
+ * store it if this compiler takes it. */
+static void find_strides(const nd4c_plan *plan, const nd4c_compiler *compiler, nd4c_value value, int64_t *strides) {
+  const nd4c_graph_value *info = &plan->graph->values[value];
+  if (plan->slots != NULL && plan->slots[value].kind != ND4C_SLOT_UNUSED) {
+    memcpy(strides, plan->slots[value].strides, (size_t)info->rank * sizeof *strides);
+  } else if (nd4c_compiler_takes_any_strides(compiler)) {
+    nd4c_graph_value_strides(info, strides);
+  } else {
+    nd4c_shape_strides(info->rank, info->shape, strides);
+  }
+}
+
+/* Operand of a node inside a segment. */
+static nd4c_status describe(nd4c_plan *plan, const nd4c_compiler *compiler, nd4c_value value, nd4c_tensor *tensor) {
   nd4c_graph_describe(plan->graph, value, tensor);
   if (value < 0) {
     return ND4C_OK;
@@ -23,27 +37,29 @@ static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tens
   ND4C_TRY(nd4c_region_make(&plan->region, tensor->rank, sizeof *strides, &strides));
   if (constant != NULL) {
     memcpy(strides, constant->strides, (size_t)tensor->rank * sizeof *strides);
-    ND4C_TRY(nd4c_constant_bind(plan->context, &(nd4c_constant_input){constant, 0}, tensor));
+    if (plan->slots != NULL || nd4c_compiler_reads_constants(compiler)) {
+      ND4C_TRY(nd4c_constant_bind(plan->context, &(nd4c_constant_input){constant, 0}, tensor));
+    }
     if (plan->slots != NULL) { /* not while compilers are asked for partitions */
       plan->slots[value].bound = true;
     }
   } else {
-    nd4c_shape_strides(tensor->rank, tensor->shape, strides);
+    find_strides(plan, compiler, value, strides);
   }
   tensor->strides = strides;
   tensor->flags |= nd4c_shape_is_contiguous(tensor->rank, tensor->shape, strides) ? ND4C_TENSOR_CONTIGUOUS : 0;
   return ND4C_OK;
 }
 
-static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
+static nd4c_status make_call(nd4c_plan *plan, const nd4c_compiler *compiler, int32_t index, nd4c_call *call) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   nd4c_tensor *tensors = NULL;
   ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *tensors, &tensors));
   for (int32_t i = 0; i < node->input_count; i++) {
-    ND4C_TRY(describe(plan, node->inputs[i], &tensors[i]));
+    ND4C_TRY(describe(plan, compiler, node->inputs[i], &tensors[i]));
   }
   for (int32_t i = 0; i < node->output_count; i++) {
-    ND4C_TRY(describe(plan, node->outputs[i], &tensors[node->input_count + i]));
+    ND4C_TRY(describe(plan, compiler, node->outputs[i], &tensors[node->input_count + i]));
   }
   *call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
                       .flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
@@ -59,17 +75,39 @@ static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* The segment under construction. `number_of` maps values of the graph to values of the segment, -1: not in it. */
+/* The segment under construction. */
 typedef struct assembly {
   nd4c_plan *plan;
+  const nd4c_compiler *compiler;
   const int32_t *nodes;
   int32_t count;
-  int32_t *number_of;
-  bool *leaves;                 /* by value of the graph: read outside */
+  int32_t *number_of;           /* by value of the graph: its number in the segment, -1: none; the plan's */
   nd4c_value *inputs, *outputs; /* values of the graph */
   int32_t *output_numbers;
   int32_t input_count, value_count, output_count;
 } assembly;
+
+/* Counts how often each value is read, once for all segments: a plan may have very many. */
+static nd4c_status count_reads(nd4c_plan *plan) {
+  const nd4c_graph *graph = plan->graph;
+  if (plan->reads != NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_region_make(&plan->region, graph->value_count, sizeof *plan->number_of, &plan->number_of));
+  ND4C_TRY(nd4c_region_make(&plan->region, graph->value_count, sizeof *plan->reads, &plan->reads));
+  memset(plan->number_of, -1, (size_t)graph->value_count * sizeof *plan->number_of);
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
+      if (graph->nodes[i].inputs[k] >= 0) {
+        plan->reads[graph->nodes[i].inputs[k]]++;
+      }
+    }
+  }
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
+    plan->reads[graph->outputs.items[i].value]++;
+  }
+  return ND4C_OK;
+}
 
 static nd4c_status allocate_assembly(assembly *work) {
   nd4c_plan *plan = work->plan;
@@ -78,36 +116,27 @@ static nd4c_status allocate_assembly(assembly *work) {
     inputs += plan->graph->nodes[work->nodes[i]].input_count;
     outputs += plan->graph->nodes[work->nodes[i]].output_count;
   }
-  ND4C_TRY(nd4c_region_make(&plan->region, plan->graph->value_count, sizeof *work->number_of, &work->number_of));
-  ND4C_TRY(nd4c_region_make(&plan->region, plan->graph->value_count, sizeof *work->leaves, &work->leaves));
+  ND4C_TRY(count_reads(plan));
+  work->number_of = plan->number_of;
   ND4C_TRY(nd4c_region_make(&plan->region, inputs, sizeof *work->inputs, &work->inputs));
   ND4C_TRY(nd4c_region_make(&plan->region, outputs, sizeof *work->outputs, &work->outputs));
   ND4C_TRY(nd4c_region_make(&plan->region, outputs, sizeof *work->output_numbers, &work->output_numbers));
-  memset(work->number_of, -1, (size_t)plan->graph->value_count * sizeof *work->number_of);
   return ND4C_OK;
 }
 
-/* Finds values that a node outside or the caller reads. The nodes inside are in the graph's order. */
-static void find_leaving(const assembly *work) {
-  const nd4c_graph *graph = work->plan->graph;
-  int32_t inside = 0;
-  for (int32_t i = 0; i < graph->node_count; i++) {
-    if (inside < work->count && work->nodes[inside] == i) {
-      inside++;
-      continue;
-    }
-    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
-      if (graph->nodes[i].inputs[k] >= 0) {
-        work->leaves[graph->nodes[i].inputs[k]] = true;
+/* Adds `step` for each time that a node of the segment reads a value. */
+static void count_inside(const assembly *work, int32_t step) {
+  for (int32_t i = 0; i < work->count; i++) {
+    const nd4c_graph_node *node = &work->plan->graph->nodes[work->nodes[i]];
+    for (int32_t k = 0; k < node->input_count; k++) {
+      if (node->inputs[k] >= 0) {
+        work->plan->reads[node->inputs[k]] += step;
       }
     }
   }
-  for (int32_t i = 0; i < graph->outputs.count; i++) {
-    work->leaves[graph->outputs.items[i].value] = true;
-  }
 }
 
-static void number_values(assembly *work) {
+static void number_inputs(assembly *work) {
   const nd4c_graph *graph = work->plan->graph;
   enum { INSIDE = -2 };
   for (int32_t i = 0; i < work->count; i++) {
@@ -127,18 +156,38 @@ static void number_values(assembly *work) {
       }
     }
   }
+}
+
+/* A value leaves the segment if a node outside or the caller reads it: then reads remain without those inside. */
+static void number_outputs(assembly *work) {
+  const nd4c_plan *plan = work->plan;
   work->value_count = work->input_count;
+  count_inside(work, -1);
   for (int32_t i = 0; i < work->count; i++) {
-    const nd4c_graph_node *node = &graph->nodes[work->nodes[i]];
+    const nd4c_graph_node *node = &plan->graph->nodes[work->nodes[i]];
     for (int32_t k = 0; k < node->output_count; k++) {
       nd4c_value value = node->outputs[k];
       work->number_of[value] = work->value_count;
-      if (work->leaves[value]) {
+      if (plan->reads[value] > 0) {
         work->outputs[work->output_count] = value;
         work->output_numbers[work->output_count] = work->value_count;
         work->output_count++;
       }
       work->value_count++;
+    }
+  }
+  count_inside(work, 1);
+}
+
+/* Leaves the plan's list of numbers as it was. */
+static void forget_numbers(const assembly *work) {
+  for (int32_t i = 0; i < work->input_count; i++) {
+    work->number_of[work->inputs[i]] = -1;
+  }
+  for (int32_t i = 0; i < work->count; i++) {
+    const nd4c_graph_node *node = &work->plan->graph->nodes[work->nodes[i]];
+    for (int32_t k = 0; k < node->output_count; k++) {
+      work->number_of[node->outputs[k]] = -1;
     }
   }
 }
@@ -163,7 +212,7 @@ static nd4c_status fill_segment(const assembly *work, nd4c_segment *segment) {
   }
   for (int32_t i = 0; i < work->count; i++) {
     const nd4c_graph_node *node = &plan->graph->nodes[work->nodes[i]];
-    ND4C_TRY(make_call(plan, work->nodes[i], &calls[i]));
+    ND4C_TRY(make_call(plan, work->compiler, work->nodes[i], &calls[i]));
     nodes[i] = &calls[i];
     inputs[i] = numbers(work, node->inputs, node->input_count);
     outputs[i] = numbers(work, node->outputs, node->output_count);
@@ -185,15 +234,18 @@ static nd4c_status fill_segment(const assembly *work, nd4c_segment *segment) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, int32_t count, nd4c_segment *segment,
-                                       nd4c_value **inputs, nd4c_value **outputs) {
-  assembly work = {.plan = plan, .nodes = nodes, .count = count};
+nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const nd4c_compiler *compiler, const int32_t *nodes,
+                                       int32_t count, nd4c_segment *segment, nd4c_value **inputs,
+                                       nd4c_value **outputs) {
+  assembly work = {.plan = plan, .compiler = compiler, .nodes = nodes, .count = count};
   ND4C_TRY(allocate_assembly(&work));
-  find_leaving(&work);
-  number_values(&work);
+  number_inputs(&work);
+  number_outputs(&work);
   *inputs = work.inputs;
   *outputs = work.outputs;
-  return fill_segment(&work, segment);
+  const nd4c_status status = fill_segment(&work, segment);
+  forget_numbers(&work);
+  return status;
 }
 
 /* -- compiling ----------------------------------------------------------------------------------------------------- */
@@ -205,7 +257,7 @@ static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, n
                             &step->tensors));
   for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
     nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
-    ND4C_TRY(describe(plan, value, &step->tensors[i]));
+    ND4C_TRY(describe(plan, step->segment->compiler, value, &step->tensors[i]));
   }
   step->call.inputs = step->tensors;
   step->call.outputs = step->tensors + step->input_count;
@@ -243,7 +295,7 @@ nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4
   nd4c_compile_room room;
   nd4c_compile_source source = plan->file;
   *declined = false;
-  ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, made->node_count, &segment, &inputs, &outputs));
+  ND4C_TRY(nd4c_plan_describe_segment(plan, made->compiler, nodes, made->node_count, &segment, &inputs, &outputs));
   ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
   const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
   nd4c_status status =
@@ -271,12 +323,12 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   for (int32_t i = 0; i < made->node_count; i++) {
     nodes[i] = made->first + i;
   }
-  ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, made->node_count, &segment, &inputs, &outputs));
+  ND4C_TRY(nd4c_plan_describe_segment(plan, made->compiler, nodes, made->node_count, &segment, &inputs, &outputs));
+  step->segment = made;
   step->node = node;
   step->inputs = inputs;
   step->outputs = outputs;
   ND4C_TRY(describe_step(plan, &segment, step));
-  step->segment = made;
   return ND4C_OK;
 }
 

@@ -149,7 +149,7 @@ static nd4c_status copy_view(nd4c_plan *plan, int32_t index, const int64_t *stri
   return ND4C_OK;
 }
 
-/* Compilers take contiguous operands, so a non-contiguous view is computed if a segment reads it. */
+/* Most compilers take contiguous operands, so a non-contiguous view is computed if a segment of theirs reads it. */
 static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   int64_t strides[ND4C_MAX_RANK];

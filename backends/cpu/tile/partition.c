@@ -1,0 +1,259 @@
+/* Chooses the chains that engine tile computes. compiler.c calls it.
+ *
+ * Nodes can be one chain if loops of engine simd compute them, their outputs have one shape, and no path leaves the
+ * chain and enters it again. A node's depth is the largest number of edges on a path to it that cannot lie inside a
+ * chain. Nodes of equal depth that are connected are one chain: a path that leaves it ends at a greater depth. */
+#include "backends/cpu/tile/tile.h"
+
+/* What calls cost, in nanoseconds, measured on Zen 4 with two threads. */
+enum {
+  CALL = 60,           /* of a kernel by a plan, besides its elements */
+  RUN = 400,           /* of a chain */
+  STEP = 12,           /* of a node on one tile */
+  CACHED_BYTES = 24,   /* that a kernel writes and another one reads, a nanosecond, while they stay in a cache ... */
+  FAR_BYTES = 12,      /* ... and beyond */
+  CACHE = 1024 * 1024, /* bytes that stay in a cache */
+  WORTH = 200          /* nanoseconds saved */
+};
+
+typedef struct choosing {
+  const nd4c_segment *region;
+  nd4c_partition *answer;
+  int32_t *producer; /* by value: node, -1: an input */
+  int32_t *depth;    /* by node */
+  int32_t *latest;   /* by node: the greatest depth that its readers allow */
+  int32_t *chain;    /* by node: another node of its chain, or itself for the first; -1: not computed here */
+  int32_t *next;     /* by node: the next one of its chain, -1: the last */
+  int32_t *tail;     /* by first node of a chain: its last node so far */
+  bool *outer;       /* by value: read outside of the region's chains, or not by a node */
+} choosing;
+
+/* -- depths ---------------------------------------------------------------------------------------------------------
+ */
+
+static const nd4c_tensor *result(const choosing *work, int32_t node) {
+  return &work->region->nodes[node]->outputs[0];
+}
+
+/* Whether both nodes may lie in one chain. */
+static bool can_join(const choosing *work, int32_t a, int32_t b) {
+  return work->chain[a] >= 0 && work->chain[b] >= 0 && nd4c_cpu_same_shape(result(work, a), result(work, b));
+}
+
+static int32_t producer_of(const choosing *work, int32_t node, int32_t input) {
+  const int32_t value = work->region->node_inputs[node][input];
+  return value < 0 ? -1 : work->producer[value];
+}
+
+static nd4c_status find_loops(const choosing *work) {
+  for (int32_t i = 0; i < work->region->node_count; i++) {
+    nd4c_simd_element element;
+    char reason[128];
+    const nd4c_call *call = work->region->nodes[i];
+    const bool taken = call->output_count == 1 && call->input_count <= ND4C_TILE_OPERANDS &&
+                       nd4c_simd_find_element(call, &element, reason, sizeof reason);
+    work->chain[i] = taken ? i : -1;
+    if (!taken) {
+      ND4C_BACKEND_TRY(work->answer->decline(work->answer, i, "no element-wise op of engine simd"));
+    }
+  }
+  return ND4C_OK;
+}
+
+static void find_depths(const choosing *work) {
+  const nd4c_segment *region = work->region;
+  for (int32_t i = 0; i < region->node_count; i++) {
+    work->depth[i] = 0;
+    work->latest[i] = INT32_MAX;
+    for (int32_t k = 0; k < region->nodes[i]->input_count; k++) {
+      const int32_t before = producer_of(work, i, k);
+      if (before >= 0) {
+        const int32_t depth = work->depth[before] + !can_join(work, before, i);
+        work->depth[i] = depth > work->depth[i] ? depth : work->depth[i];
+      }
+    }
+  }
+}
+
+/* Gives each node the depth of its first reader, if that is possible: it then joins the chain of this reader. */
+static void sink(const choosing *work) {
+  const nd4c_segment *region = work->region;
+  for (int32_t i = region->node_count - 1; i >= 0; i--) {
+    if (work->chain[i] >= 0 && work->latest[i] != INT32_MAX) {
+      work->depth[i] = work->latest[i];
+    }
+    for (int32_t k = 0; k < region->nodes[i]->input_count; k++) {
+      const int32_t before = producer_of(work, i, k);
+      if (before >= 0) {
+        const int32_t depth = work->depth[i] - !can_join(work, before, i);
+        work->latest[before] = depth < work->latest[before] ? depth : work->latest[before];
+      }
+    }
+  }
+}
+
+/* -- chains ---------------------------------------------------------------------------------------------------------
+ */
+
+static int32_t first_of(const choosing *work, int32_t node) {
+  while (work->chain[node] != node) {
+    work->chain[node] = work->chain[work->chain[node]];
+    node = work->chain[node];
+  }
+  return node;
+}
+
+static void join(const choosing *work) {
+  const nd4c_segment *region = work->region;
+  for (int32_t i = 0; i < region->node_count; i++) {
+    for (int32_t k = 0; k < region->nodes[i]->input_count; k++) {
+      const int32_t before = producer_of(work, i, k);
+      if (before < 0 || !can_join(work, before, i) || work->depth[before] != work->depth[i]) {
+        continue;
+      }
+      const int32_t a = first_of(work, before), b = first_of(work, i);
+      work->chain[a > b ? a : b] = a > b ? b : a;
+    }
+  }
+  for (int32_t i = 0; i < region->node_count; i++) {
+    work->next[i] = -1;
+    work->tail[i] = i;
+    if (work->chain[i] >= 0 && first_of(work, i) != i) {
+      const int32_t first = first_of(work, i);
+      work->next[work->tail[first]] = i;
+      work->tail[first] = i;
+    }
+  }
+}
+
+/* -- worth ----------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct estimate {
+  int64_t apart, together; /* nanoseconds */
+} estimate;
+
+static int64_t traffic(int64_t bytes) {
+  return bytes / (bytes < CACHE ? CACHED_BYTES : FAR_BYTES);
+}
+
+/* Marks the values of the piece that nodes read, to find out which ones of its outputs do not leave it. */
+static estimate judge(const choosing *work, const int32_t *nodes, int32_t count, int32_t width) {
+  const nd4c_segment *region = work->region;
+  const int64_t size = result(work, nodes[0])->size;
+  const int64_t tiles = size / 1024 + 1;
+  estimate cost = {0, RUN + count * tiles * STEP};
+  int64_t computed = 0;
+  for (int32_t i = 0; i < count; i++) {
+    const nd4c_call *call = region->nodes[nodes[i]];
+    nd4c_simd_element element;
+    char reason[128];
+    (void)nd4c_simd_find_element(call, &element, reason, sizeof reason); /* it was found before */
+    computed += size * element.cost / 16;
+    int64_t bytes = size * nd4c_cpu_dtype_bytes(call->outputs[0].dtype);
+    cost.apart += CALL + traffic(bytes);
+    cost.together += work->outer[region->node_outputs[nodes[i]][0]] ? traffic(bytes) : 0;
+    for (int32_t k = 0; k < call->input_count; k++) {
+      const int32_t before = producer_of(work, nodes[i], k);
+      bytes = call->inputs[k].dtype == ND4C_DTYPE_NONE
+                  ? 0
+                  : call->inputs[k].size * nd4c_cpu_dtype_bytes(call->inputs[k].dtype);
+      cost.apart += traffic(bytes);
+      const bool inside = before >= 0 && work->chain[before] >= 0 && first_of(work, before) == first_of(work, nodes[i]);
+      cost.together += inside ? 0 : traffic(bytes);
+    }
+  }
+  width = width > 1 && computed > 4000 ? width : 1;
+  cost.apart += computed / width;
+  cost.together += computed / width;
+  return cost;
+}
+
+static nd4c_status offer(const choosing *work, const int32_t *nodes, int32_t count, int32_t width) {
+  const estimate cost = judge(work, nodes, count, width);
+  if (count > 1 && cost.apart - cost.together >= WORTH) {
+    return work->answer->take(work->answer, nodes, count, cost.together, 0);
+  }
+  for (int32_t i = 0; i < count; i++) {
+    const char *reason = count == 1 ? "its neighbours are not element-wise ops of the same shape"
+                                    : "too few elements: as one loop the chain would hardly be faster";
+    ND4C_BACKEND_TRY(work->answer->decline(work->answer, nodes[i], reason));
+  }
+  return ND4C_OK;
+}
+
+/* Values that a node outside of the producer's chain reads, and values that no node of the region reads. */
+static void find_outer(const choosing *work) {
+  const nd4c_segment *region = work->region;
+  for (int32_t i = 0; i < region->output_count; i++) {
+    work->outer[region->outputs[i]] = true;
+  }
+  for (int32_t i = 0; i < region->node_count; i++) {
+    for (int32_t k = 0; k < region->nodes[i]->input_count; k++) {
+      const int32_t before = producer_of(work, i, k);
+      if (before >= 0 &&
+          (work->chain[i] < 0 || work->chain[before] < 0 || first_of(work, i) != first_of(work, before))) {
+        work->outer[region->node_inputs[i][k]] = true;
+      }
+    }
+  }
+}
+
+/* Long chains are cut: the first nodes do not depend on the last ones. */
+static nd4c_status offer_all(const choosing *work, int32_t width) {
+  int32_t nodes[ND4C_TILE_NODES];
+  find_outer(work);
+  for (int32_t i = 0; i < work->region->node_count; i++) {
+    if (work->chain[i] != i) {
+      continue;
+    }
+    int32_t count = 0;
+    for (int32_t node = i; node >= 0; node = work->next[node]) {
+      nodes[count++] = node;
+      if (count == ND4C_TILE_NODES || work->next[node] < 0) {
+        ND4C_BACKEND_TRY(offer(work, nodes, count, width));
+        count = 0;
+      }
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status choose(choosing *work, int32_t *memory, int32_t width) {
+  const nd4c_segment *region = work->region;
+  int32_t **const lists[] = {&work->depth, &work->latest, &work->chain, &work->next, &work->tail};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    *lists[i] = memory + (size_t)region->node_count * i;
+  }
+  work->producer = memory + (size_t)region->node_count * (sizeof lists / sizeof lists[0]);
+  work->outer = (bool *)(work->producer + region->value_count);
+  memset(work->outer, 0, (size_t)region->value_count);
+  for (int32_t i = 0; i < region->value_count; i++) {
+    work->producer[i] = -1;
+  }
+  for (int32_t i = 0; i < region->node_count; i++) {
+    for (int32_t k = 0; k < region->nodes[i]->output_count; k++) {
+      work->producer[region->node_outputs[i][k]] = i;
+    }
+  }
+  ND4C_BACKEND_TRY(find_loops(work));
+  find_depths(work);
+  sink(work);
+  join(work);
+  return offer_all(work, width);
+}
+
+nd4c_status nd4c_tile_partition(const nd4c_segment *region, const nd4c_compile_options *options,
+                                nd4c_partition *answer) {
+  choosing work = {.region = region, .answer = answer};
+  if (region->node_count < 2) { /* an eager call, or a node by itself: a kernel computes it as well */
+    return ND4C_OK;
+  }
+  const size_t bytes = ((size_t)region->node_count * 5 + (size_t)region->value_count) * sizeof(int32_t) +
+                       (size_t)region->value_count * sizeof(bool);
+  int32_t *memory = nd4c_cpu_host->allocate_pages(bytes);
+  ND4C_CPU_FAIL_IF(memory == NULL, ND4C_MEMORY, "tile: no memory to look at %d nodes", (int)region->node_count);
+  const nd4c_status status = choose(&work, memory, options->width);
+  nd4c_cpu_host->free_pages(memory, bytes);
+  return status;
+}

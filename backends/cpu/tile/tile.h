@@ -1,0 +1,93 @@
+/* Engine tile: a compiler that computes chains of element-wise ops in one loop over tiles. A tile is so short that the
+ * chain's intermediate results stay in the first cache; only inputs and outputs of the chain pass through memory. The
+ * loops are those of engine simd, so results have the same bits as those of its kernels, one op at a time.
+ *
+ * partition.c chooses the chains, program.c compiles a chain to a program, layout.c finds out how operands lie along
+ * the chain's elements, run.c runs programs. compiler.c has the table. */
+#ifndef ND4C_BACKENDS_CPU_TILE_TILE_H
+#define ND4C_BACKENDS_CPU_TILE_TILE_H
+
+#include "backends/cpu/simd/simd.h"
+
+enum {
+  ND4C_TILE_NODES = 64,             /* at most in one chain */
+  ND4C_TILE_OPERANDS = 3,           /* of one node */
+  ND4C_TILE_SLOTS = 512,            /* inputs, outputs and registers of a program, together */
+  ND4C_TILE_MEMORY = 48 * 1024,     /* of all registers of a worker; on its stack */
+  ND4C_TILE_WORKING_SET = 8 * 1024, /* of the registers that a program uses for sure: half of a small first cache */
+  ND4C_TILE_LEAST = 64,             /* elements of a tile */
+  ND4C_TILE_MOST = 4096
+};
+
+/* -- programs ----------------------------------------------------------------------------------------------------- */
+
+typedef enum nd4c_tile_action {
+  ND4C_TILE_LOAD,    /* brings an input, unless it is read in place, into its register */
+  ND4C_TILE_COMPUTE, /* one node */
+  ND4C_TILE_STORE    /* takes an output, unless it is written in place, from its register to its memory */
+} nd4c_tile_action;
+
+/* Operands and results are slots. Slots are numbered: inputs, then outputs, then registers. */
+typedef struct nd4c_tile_step {
+  nd4c_tile_action action;
+  int32_t slot;                         /* LOAD, STORE: the input or output. COMPUTE: the result */
+  int32_t operands[ND4C_TILE_OPERANDS]; /* -1: omitted */
+  nd4c_simd_element element;
+} nd4c_tile_step;
+
+/* An input or output. */
+typedef struct nd4c_tile_port {
+  int32_t bytes;       /* an element */
+  int32_t reg;         /* register that holds its elements where it cannot be read or written in place */
+  bool needs_elements; /* an input that some node cannot read as one repeated element */
+} nd4c_tile_port;
+
+typedef struct nd4c_tile_program {
+  int32_t input_count, output_count, register_count, step_count;
+  int32_t tile;           /* elements */
+  int32_t register_bytes; /* of one register */
+  int32_t cost;           /* of one element, in the unit of nd4c_nest_run */
+  nd4c_tile_port *ports;  /* inputs, then outputs */
+  nd4c_tile_step *steps;
+} nd4c_tile_program;
+
+/* Compiles a piece of nodes whose outputs have one shape. UNSUPPORTED if its intermediate results need too much memory.
+ */
+nd4c_status nd4c_tile_compile(const nd4c_segment *piece, nd4c_tile_program **program);
+void nd4c_tile_release(nd4c_tile_program *program);
+
+/* -- operands ------------------------------------------------------------------------------------------------------ */
+
+typedef enum nd4c_tile_lie {
+  ND4C_TILE_FLAT,     /* neighbours of the chain are neighbours in memory */
+  ND4C_TILE_REPEATED, /* one element for all */
+  ND4C_TILE_WALK      /* any other way */
+} nd4c_tile_lie;
+
+/* How an operand lies along the elements of a chain, counted in the order in which the first output has them. */
+typedef struct nd4c_tile_operand {
+  nd4c_tile_lie lie;
+  int32_t bytes; /* an element */
+  char *data;
+  int32_t rank; /* WALK: the fewest axes */
+  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
+} nd4c_tile_operand;
+
+/* Finds it for each operand. */
+void nd4c_tile_lay_out(const nd4c_execution *execution, nd4c_tile_operand *operands);
+/* Copies elements [begin, begin + count) of a WALK operand to a register, or from there to the operand. */
+void nd4c_tile_gather(const nd4c_tile_operand *operand, int64_t begin, int64_t count, char *to);
+void nd4c_tile_scatter(const nd4c_tile_operand *operand, int64_t begin, int64_t count, char *from);
+
+/* -- running and choosing ------------------------------------------------------------------------------------------ */
+
+int64_t nd4c_tile_scratch_bytes(const nd4c_tile_program *program);
+nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution *execution);
+
+nd4c_status nd4c_tile_partition(const nd4c_segment *region, const nd4c_compile_options *options,
+                                nd4c_partition *answer);
+
+extern const nd4c_compiler nd4c_cpu_tile_compiler;
+extern const nd4c_engine nd4c_cpu_tile_engine;
+
+#endif
