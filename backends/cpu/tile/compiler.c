@@ -54,5 +54,5 @@ const nd4c_compiler nd4c_cpu_tile_compiler = {
     .execute = execute,
     .release = release,
     .describe = describe,
-    .flags = ND4C_COMPILER_ANY_STRIDES | ND4C_COMPILER_ANY_CONTENTS,
+    .flags = ND4C_COMPILER_ANY_STRIDES | ND4C_COMPILER_ANY_CONTENTS | ND4C_COMPILER_IN_PLACE,
 };

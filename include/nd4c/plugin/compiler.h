@@ -137,7 +137,10 @@ enum {
   ND4C_COMPILER_ANY_STRIDES = 1,
   /* It does not look at the contents of constants before an execution: in the segments that it gets, constants have
    * neither data nor buffers. nd4c then need not decode and copy constants that the compiler takes no part in. */
-  ND4C_COMPILER_ANY_CONTENTS = 2
+  ND4C_COMPILER_ANY_CONTENTS = 2,
+  /* If a segment has a single output, it may be given the memory of an input that has the same dtype, shape and strides
+   * and that nothing reads afterwards. */
+  ND4C_COMPILER_IN_PLACE = 4
 };
 
 /* A compiler of a device. Static; `open` of its provider may still fill in fields. Several tables that differ in `data`
@@ -187,7 +190,7 @@ typedef struct nd4c_compiler {
    * their contents, which may be forged. FORMAT for invalid bytes. May block. */
   nd4c_status (*load)(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
 
-  uint32_t flags; /* ANY_STRIDES, ANY_CONTENTS */
+  uint32_t flags; /* ANY_STRIDES, ANY_CONTENTS, IN_PLACE */
 } nd4c_compiler;
 
 ND4C_EXTERN_C_END

@@ -49,3 +49,7 @@ bool nd4c_compiler_takes_any_strides(const nd4c_compiler *compiler) {
 bool nd4c_compiler_reads_constants(const nd4c_compiler *compiler) {
   return !ND4C_HAS_FIELD(compiler, flags) || (compiler->flags & ND4C_COMPILER_ANY_CONTENTS) == 0;
 }
+
+bool nd4c_compiler_computes_in_place(const nd4c_compiler *compiler) {
+  return ND4C_HAS_FIELD(compiler, flags) && (compiler->flags & ND4C_COMPILER_IN_PLACE) != 0;
+}

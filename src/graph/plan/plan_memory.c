@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "device/provider/compilers.h"
 #include "graph/plan.h"
 
 /* -- placement -------------------------------------------------------------------------------------------------- */
@@ -149,14 +150,18 @@ static bool same_layout(const nd4c_slot *a, const nd4c_slot *b) {
   return true;
 }
 
+/* The memory of an addend is not reused, because kernels may keep partial sums in the output. */
+static bool may_be_in_place(const nd4c_plan *plan, const nd4c_step *step) {
+  return step->segment != NULL ? nd4c_compiler_computes_in_place(step->segment->compiler)
+                               : plan->graph->nodes[step->node].def->alias == ND4C_ALIAS_SAME;
+}
+
 /* The input whose memory step `index` can reuse for its output, or -1. The input's last use is this step, its layout
  * equals the output's, and no other operand reads the memory with another layout. */
 static int32_t find_in_place(const planning *work, int32_t index) {
   const nd4c_plan *plan = work->plan;
   const nd4c_step *step = &plan->steps[index];
-  /* The memory of an addend is not reused, because kernels may keep partial sums in the output. */
-  if (step->segment != NULL || step->output_count != 1 ||
-      plan->graph->nodes[step->node].def->alias != ND4C_ALIAS_SAME) {
+  if (step->output_count != 1 || !may_be_in_place(plan, step)) {
     return -1;
   }
   const nd4c_slot *output = &plan->slots[step->outputs[0]];
