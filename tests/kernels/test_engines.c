@@ -37,6 +37,10 @@ static const record records[] = {
     {"max_pool", F16, {{1, 3, 9}}, "kernel=2 strides=2"},
     {"max_pool", F32, {{2, 3, 21, 18}}, "kernel=2,2 strides=2,2"}, /* more and fewer rows than bands have lines */
     {"max_pool", F64, {{1, 3, 23, 35}}, "kernel=3,3 strides=2,2 pads=1,1,1,1"},
+    {"max_pool", F32, {{1, 150, 9, 9}}, "kernel=3,3 strides=2,2 pads=1,1,1,1"}, /* channels: some vectors and a part */
+    {"max_pool", F64, {{2, 75, 10, 10}}, "kernel=9,9"}, /* more cells than are gathered at once */
+    {"average_pool", F32, {{1, 150, 10, 10}}, "kernel=9,9"},
+    {"average_pool", F64, {{2, 75, 5, 6}}, "kernel=3,3 pads=1,1,1,1"},
     {"average_pool", F32, {{1, 3, 21, 40}}, "kernel=3,3 pads=1,1,1,1"},
     {"average_pool", F64, {{1, 3, 7, 9}}, "kernel=3,3 pads=2,1,0,1 dilations=2,1 count_include_pad=1"},
     {"average_pool", F32, {{1, 20, 7, 7}}, "kernel=7,7"},

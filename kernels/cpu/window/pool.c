@@ -13,6 +13,9 @@ extern const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table);
 /* Bytes that rows are asked for ahead: two short rows at once are not foreseen by the hardware. */
 enum { AHEAD = 1024 };
 
+/* Vectors of channels that stay in registers while a loop passes over the cells of a window. */
+enum { CELL_VECTORS = 4 };
+
 #define ND4C_TEMPLATE "kernels/cpu/window/pool_loops.h"
 #define ND4C_KINDS ND4C_WIDE_FLOAT
 #include "kernels/cpu/support/each_dtype.h"

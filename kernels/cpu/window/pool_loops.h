@@ -3,62 +3,63 @@
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(T) };
 
-/* -- channels side by side -------------------------------------------------------------------------------------- */
-
-/* Two choices, not one of two conditions: the compiler makes vectors of these. */
-#define LARGER(a, b) ((b) != (b) ? (b) : (b) > (a) ? (b) : (a))
-#define ADDED(a, b) ((a) + (b))
-
-/* Three cells a pass over the channels, the first pass without what is in y: short loops without branches. */
-#define CELLS_LOOP(expression)        \
-  {                                   \
-    ND4C_INDEPENDENT                  \
-    for (int64_t i = 0; i < n; i++) { \
-      y[i] = (expression);            \
-    }                                 \
-  }
-#define CELLS_FUNCTION(name, COMBINE)                                                                      \
-  static void NAME(name)(int64_t n, int64_t count, const void *const *cells, T *y) {                       \
-    const T *a = cells[0], *b = cells[count > 1], *c = cells[count > 2 ? 2 : 0];                           \
-    if (count == 1) {                                                                                      \
-      CELLS_LOOP(a[i])                                                                                     \
-    } else if (count == 2) {                                                                               \
-      CELLS_LOOP(COMBINE(a[i], b[i]))                                                                      \
-    } else {                                                                                               \
-      CELLS_LOOP(COMBINE(COMBINE(a[i], b[i]), c[i]))                                                       \
-    }                                                                                                      \
-    for (int64_t cell = 3; cell < count; cell += 3) {                                                      \
-      a = cells[cell], b = cells[cell + (count - cell > 1)], c = cells[cell + (count - cell > 2 ? 2 : 0)]; \
-      if (count - cell == 1) {                                                                             \
-        CELLS_LOOP(COMBINE(y[i], a[i]))                                                                    \
-      } else if (count - cell == 2) {                                                                      \
-        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), b[i]))                                                     \
-      } else {                                                                                             \
-        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), COMBINE(b[i], c[i])))                                      \
-      }                                                                                                    \
-    }                                                                                                      \
-  }
-CELLS_FUNCTION(largest_cells, LARGER)
-CELLS_FUNCTION(added_cells, ADDED)
-
-static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
-  NAME(largest_cells)(n, count, cells, y);
-}
-
-static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *vy) {
-  T *y = vy, scale = (T)factor;
-  NAME(added_cells)(n, count, cells, y);
-  ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) {
-    y[i] *= scale;
-  }
-}
-
-/* -- positions side by side ------------------------------------------------------------------------------------- */
+/* -- vectors ---------------------------------------------------------------------------------------------------- */
 
 ND4C_INLINED V NAME(joined)(bool largest, V a, V b) {
   return largest ? VECTOR_LARGER(a, b) : FUSED(REPEAT(1), a, b);
 }
+
+ND4C_INLINED V NAME(scaled)(bool largest, V sum, T scale) {
+  V mean = sum * REPEAT(scale);
+  return largest ? sum : mean;
+}
+
+/* -- channels side by side -------------------------------------------------------------------------------------- */
+
+/* `vectors` vectors of channels from i on, in registers for all cells of the window. */
+ND4C_INLINED void NAME(join_cells)(bool largest, int vectors, int64_t i, int64_t count, const void *const *cells,
+                                   T scale, T *y) {
+  V sum[CELL_VECTORS];
+  for (int v = 0; v < vectors; v++) {
+    sum[v] = LOAD((const T *)cells[0] + i + v * NAME(LANES));
+  }
+  for (int64_t cell = 1; cell < count; cell++) {
+    const T *x = (const T *)cells[cell] + i;
+    for (int v = 0; v < vectors; v++) {
+      sum[v] = NAME(joined)(largest, sum[v], LOAD(x + v * NAME(LANES)));
+    }
+  }
+  for (int v = 0; v < vectors; v++) {
+    STORE(y + i + v * NAME(LANES), NAME(scaled)(largest, sum[v], scale));
+  }
+}
+
+ND4C_INLINED void NAME(any_cells)(bool largest, int64_t n, int64_t count, const void *const *cells, T scale, T *y) {
+  int64_t i = 0;
+  for (; i + CELL_VECTORS * NAME(LANES) <= n; i += CELL_VECTORS * NAME(LANES)) {
+    NAME(join_cells)(largest, CELL_VECTORS, i, count, cells, scale, y);
+  }
+  for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
+    NAME(join_cells)(largest, 1, i, count, cells, scale, y);
+  }
+  if (i < n) {
+    V sum = PART_LOAD((const T *)cells[0] + i, n - i);
+    for (int64_t cell = 1; cell < count; cell++) {
+      sum = NAME(joined)(largest, sum, PART_LOAD((const T *)cells[cell] + i, n - i));
+    }
+    PART_STORE(y + i, NAME(scaled)(largest, sum, scale), n - i);
+  }
+}
+
+static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
+  NAME(any_cells)(true, n, count, cells, 1, y);
+}
+
+static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y) {
+  NAME(any_cells)(false, n, count, cells, (T)factor, y);
+}
+
+/* -- positions side by side ------------------------------------------------------------------------------------- */
 
 ND4C_INLINED V NAME(join_column)(bool largest, bool whole, int64_t count, const void *const *rows, int64_t i,
                                  int64_t n) {
@@ -219,8 +220,3 @@ static const nd4c_pool_loops NAME(loops) = {
     .max_band = NAME(max_band),
     .sum_band = NAME(sum_band),
 };
-
-#undef LARGER
-#undef ADDED
-#undef CELLS_LOOP
-#undef CELLS_FUNCTION
