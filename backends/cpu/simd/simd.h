@@ -27,6 +27,7 @@
 #include "kernels/cpu/statistics/scan.h"
 #include "kernels/cpu/window/depthwise.h"
 #include "kernels/cpu/window/pool.h"
+#include "kernels/cpu/window/winograd.h"
 
 /* kernel_tables.h, made by the build: a file of kernels/cpu/<family>/ defines nd4c_<part>_table_<level> of type
  * nd4c_<part>_table for each X(part, level). */
