@@ -11,8 +11,9 @@
 
 typedef struct nd4c_storage nd4c_storage;
 
-/* ENCODED: the contents are quantised blocks, see device/storage/encoded.h; READ_ONLY, too. */
-enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2, ND4C_STORAGE_ENCODED = 4 };
+/* ENCODED: the contents are quantised blocks, see device/storage/encoded.h; READ_ONLY, too.
+ * DEFERRED: the contents are written when they are needed, see device/storage/deferred.h; READ_ONLY, too. */
+enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2, ND4C_STORAGE_ENCODED = 4, ND4C_STORAGE_DEFERRED = 8 };
 
 struct nd4c_storage {
   _Atomic int32_t references;

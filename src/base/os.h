@@ -81,6 +81,8 @@ void nd4c_os_library_path(const void *address, char *path, size_t path_size);
 /* Whole pages for bulk memory, zero at first; huge ones if `huge`. NULL if the system has none left. */
 void *nd4c_os_pages_allocate(size_t bytes, bool huge);
 void nd4c_os_pages_free(void *memory, size_t bytes);
+/* Gives pages that malloc keeps for later back to the system, as far as the C library can do that. */
+void nd4c_os_heap_trim(void);
 size_t nd4c_os_page_size(void);
 /* The machine's memory; 0 if unknown. */
 int64_t nd4c_os_memory_bytes(void);

@@ -4,6 +4,9 @@
 #define _GNU_SOURCE /* dladdr, environ and others beyond C17 */
 
 #include <dlfcn.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +169,12 @@ void nd4c_os_library_path(const void *address, char *path, size_t path_size) {
 }
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
+
+void nd4c_os_heap_trim(void) {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
 
 size_t nd4c_os_page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);

@@ -9,6 +9,8 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
+#include "device/memory/memory.h"
+#include "device/storage/deferred.h"
 #include "device/storage/storage.h"
 #include "submit/submit.h"
 
@@ -105,14 +107,8 @@ static nd4c_status check_layout(const packing *p) {
                                           (long long)tensor->size);
 }
 
-/* Runs the kernel's pack on the inputs in `tensors`, a copy of the call's, and waits for its end. */
-static nd4c_status run_pack(const packing *p, nd4c_submission *submission, nd4c_tensor *tensors,
-                            const nd4c_form *form) {
-  nd4c_storage *storage = p->constant->array->storage;
-  nd4c_replica_view view;
-  nd4c_shared_fence *fence = NULL;
-  ND4C_TRY(nd4c_submission_acquire(submission, storage, ND4C_ACCESS_READ, p->context->transfer, &view));
-  set_place(p->constant, &view, &tensors[p->input]);
+/* Runs the kernel's pack on the inputs in `tensors`, a copy of the call's. */
+static nd4c_status call_pack(const packing *p, nd4c_tensor *tensors, const nd4c_form *form) {
   nd4c_call call = *p->call;
   call.inputs = tensors;
   call.data = p->kernel->data;
@@ -123,12 +119,52 @@ static nd4c_status run_pack(const packing *p, nd4c_submission *submission, nd4c_
   nd4c_status status = nd4c_driver_answer(p->kernel->pack(&call, p->input, &p->layout, &to), "pack");
   if (status != ND4C_OK) {
     nd4c_submission_settle(p->context, status);
-    return status;
   }
+  return status;
+}
+
+/* Packs the storage's contents, and waits for the end of that. */
+static nd4c_status pack_replica(const packing *p, nd4c_submission *submission, nd4c_tensor *tensors,
+                                const nd4c_form *form) {
+  nd4c_storage *storage = p->constant->array->storage;
+  nd4c_replica_view view;
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(nd4c_submission_acquire(submission, storage, ND4C_ACCESS_READ, p->context->transfer, &view));
+  set_place(p->constant, &view, &tensors[p->input]);
+  ND4C_TRY(call_pack(p, tensors, form));
   ND4C_TRY(nd4c_submission_record(submission, NULL, &fence));
   nd4c_submission_commit(submission, fence);
-  status = fence != NULL ? nd4c_fence_wait(fence) : ND4C_OK;
+  nd4c_status status = fence != NULL ? nd4c_fence_wait(fence) : ND4C_OK;
   nd4c_fence_release(fence);
+  return status;
+}
+
+/* A deferred constant is written to memory that is free again when it is packed. */
+static nd4c_status pack_deferred(const packing *p, nd4c_tensor *tensors, const nd4c_form *form) {
+  const nd4c_storage *storage = p->constant->array->storage;
+  nd4c_device *device = p->context->device;
+  const nd4c_memory_request request = {
+      .bytes = storage->bytes, .origin = "constant before packing", .usage = ND4C_BUFFER_ARRAY};
+  nd4c_block block;
+  ND4C_TRY(nd4c_memory_allocate(device, &request, &block));
+  nd4c_status status = nd4c_deferred_write(storage, block.address);
+  if (status == ND4C_OK) {
+    const nd4c_replica_view view = {.address = block.address, .buffer = block.buffer};
+    set_place(p->constant, &view, &tensors[p->input]);
+    status = call_pack(p, tensors, form);
+  }
+  nd4c_memory_free(device, &block);
+  return status;
+}
+
+static nd4c_status run_pack(const packing *p, nd4c_tensor *tensors, const nd4c_form *form) {
+  if (nd4c_deferred_is_pending(p->constant->array->storage) && nd4c_device_is_immediate(p->context->device)) {
+    return pack_deferred(p, tensors, form);
+  }
+  nd4c_submission submission;
+  ND4C_TRY(nd4c_submission_start(&submission, p->context, "pack", 1));
+  nd4c_status status = pack_replica(p, &submission, tensors, form);
+  nd4c_submission_end(&submission);
   return status;
 }
 
@@ -139,12 +175,7 @@ static nd4c_status fill_form(const packing *p, const nd4c_form *form) {
     return nd4c_fail_memory("a call's operands", bytes);
   }
   memcpy(tensors, p->call->inputs, bytes);
-  nd4c_submission submission;
-  nd4c_status status = nd4c_submission_start(&submission, p->context, "pack", 1);
-  if (status == ND4C_OK) {
-    status = run_pack(p, &submission, tensors, form);
-    nd4c_submission_end(&submission);
-  }
+  nd4c_status status = run_pack(p, tensors, form);
   nd4c_recycle_give(tensors, bytes);
   return status;
 }

@@ -4,6 +4,7 @@
 
 #include "array/array.h"
 #include "base/alloc.h"
+#include "base/os.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/compile_request.h"
@@ -23,7 +24,29 @@ nd4c_status nd4c_model_check(const nd4c_model *model) {
 
 /* -- opening and closing --------------------------------------------------------------------------------------- */
 
-/* Fills a model around a parsed file; on failure the caller closes it. */
+static void free_model(nd4c_model *model) {
+  while (model->plans != NULL) {
+    nd4c_model_plan *next = model->plans->next;
+    nd4c_model_plan_drop(model->plans);
+    model->plans = next;
+  }
+  for (int32_t i = 0; model->initializers != NULL && i < model->onnx.initializer_count; i++) {
+    nd4c_array_release(model->initializers[i]);
+  }
+  nd4c_onnx_dense_free(&model->dense);
+  nd4c_onnx_model_free(&model->onnx);
+  if (model->turn != NULL) {
+    nd4c_model_turn_destroy(model->turn);
+  }
+  nd4c_region_free(&model->region);
+  nd4c_deallocate(model->compile);
+  nd4c_deallocate(model->compiled);
+  nd4c_deallocate(model->passes);
+  model->magic = MODEL_DEAD;
+  nd4c_deallocate(model);
+}
+
+/* Fills a model around a parsed file; on failure the caller frees it. */
 static nd4c_status prepare(nd4c_model *model) {
   size_t count = (size_t)model->onnx.initializer_count;
   nd4c_model_turn *turn = NULL;
@@ -99,7 +122,7 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
     status = prepare(made);
   }
   if (status != ND4C_OK) {
-    nd4c_model_close(made);
+    free_model(made);
     return status;
   }
   *model = made;
@@ -158,28 +181,35 @@ nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_mo
   return ND4C_OK;
 }
 
+/* What a closed model used is given back to the system, except for so many bytes on each device. */
+enum { KEPT_BYTES = 1 << 20, DEVICES = 8 };
+
+/* Devices of the model's plans, and the host; each once, as many as fit. */
+static int32_t list_devices(const nd4c_model *model, nd4c_device **devices) {
+  int32_t count = nd4c_device_host(&devices[0]) == ND4C_OK ? 1 : 0;
+  for (const nd4c_model_plan *plan = model->plans; plan != NULL && count < DEVICES; plan = plan->next) {
+    bool known = false;
+    for (int32_t i = 0; i < count; i++) {
+      known = known || devices[i] == plan->key.device;
+    }
+    if (!known) {
+      devices[count++] = plan->key.device;
+    }
+  }
+  return count;
+}
+
 void nd4c_model_close(nd4c_model *model) {
+  nd4c_device *devices[DEVICES];
   if (model == NULL || nd4c_model_check(model) != ND4C_OK) {
     return;
   }
-  while (model->plans != NULL) {
-    nd4c_model_plan *next = model->plans->next;
-    nd4c_model_plan_drop(model->plans);
-    model->plans = next;
+  const int32_t count = list_devices(model, devices);
+  free_model(model);
+  for (int32_t i = 0; i < count; i++) {
+    (void)nd4c_memory_trim(devices[i], KEPT_BYTES); /* cannot fail for an open device */
   }
-  for (int32_t i = 0; model->initializers != NULL && i < model->onnx.initializer_count; i++) {
-    nd4c_array_release(model->initializers[i]);
-  }
-  nd4c_onnx_model_free(&model->onnx);
-  if (model->turn != NULL) {
-    nd4c_model_turn_destroy(model->turn);
-  }
-  nd4c_region_free(&model->region);
-  nd4c_deallocate(model->compile);
-  nd4c_deallocate(model->compiled);
-  nd4c_deallocate(model->passes);
-  model->magic = MODEL_DEAD;
-  nd4c_deallocate(model);
+  nd4c_os_heap_trim();
 }
 
 /* -- description ---------------------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ typedef struct nd4c_model_port {
 
 /* What a plan was made for. */
 typedef struct nd4c_model_key {
-  const nd4c_device *device;
+  nd4c_device *device;
   uint32_t epoch;         /* of the configuration */
   const int64_t *numbers; /* the context's settings, then rank and extents of each input */
 } nd4c_model_key;
@@ -53,6 +53,7 @@ struct nd4c_model {
   int32_t input_count, output_count;
   nd4c_model_port *inputs, *outputs;
   nd4c_array **initializers; /* one reference each, NULL until first used */
+  nd4c_onnx_dense dense;     /* copies of views of them */
   nd4c_model_plan *plans;    /* the most recently used first */
   bool ran;
   bool interpreted; /* the latest run had no plan */
@@ -86,7 +87,7 @@ typedef struct nd4c_model_shapes {
 nd4c_status nd4c_model_shapes_take(const char *function, const nd4c_model *model, const int32_t *given_ranks,
                                    const int64_t *const *given_shapes, nd4c_model_shapes *shapes);
 void nd4c_model_shapes_free(nd4c_model_shapes *shapes);
-nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context);
+nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_context *context);
 void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done);
 /* The first input or output that is a sequence or an optional; NULL: all are arrays. */
 const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model);

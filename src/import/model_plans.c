@@ -82,9 +82,10 @@ static nd4c_status make_entry(const nd4c_context *context, int32_t count, const 
   return ND4C_OK;
 }
 
-nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context) {
+nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_context *context) {
   return (nd4c_onnx_import_options){.context = context,
                                     .initializers = model->initializers,
+                                    .dense = &model->dense,
                                     .all_intermediates = model->all_intermediates,
                                     .progress = model->progress,
                                     .user = model->user};

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "device/storage/forms.h"
+#include "device/storage/packed.h"
 #include "graph/modes/mode.h"
 #include "graph_check.h"
 #include "stub_plugin.h"
@@ -394,6 +395,44 @@ static void forms_end_with_their_storage(void **state) {
   assert_int_equal(live_bytes(host), before);
 }
 
+/* Arrays with equal elements have one packed form in memory, whichever is released or written first. */
+static void equal_constants_share_memory(void **state) {
+  (void)state;
+  const int64_t shape[] = {LARGE, LARGE};
+  nd4c_array *w[3], *changed = check_array(ND4C_FLOAT32, 2, shape, 4, -1, 1);
+  nd4c_plan *plans[3];
+  float values[LARGE * LARGE];
+  for (int i = 0; i < 3; i++) {
+    w[i] = check_array(ND4C_FLOAT32, 2, shape, 3, -1, 1);
+  }
+  plans[0] = make_large(w[0], 64);
+  if (plans[0]->steps[0].choice->form_count == 0) {
+    nd4c_plan_destroy(plans[0]);
+    check_release(w, 3);
+    nd4c_array_release(changed);
+    skip();
+  }
+  const int64_t before = live_bytes(host), packed = nd4c_forms_packed(), shared = nd4c_packed_shared();
+  plans[1] = make_large(w[1], 64);
+  plans[2] = make_large(w[2], 65);
+  assert_int_equal(nd4c_forms_packed() - packed, 2);
+  assert_int_equal(nd4c_packed_shared() - shared, 2);
+  assert_true(live_bytes(host) - before < LARGE * LARGE * 4); /* two small arenas */
+  CHECK_OK(nd4c_array_read(changed, values, sizeof values));
+  CHECK_OK(nd4c_array_write(w[1], values, sizeof values));
+  nd4c_plan *renewed = make_large(w[1], 64);
+  assert_int_equal(nd4c_packed_shared() - shared, 2); /* these elements are others */
+  check_large(renewed, changed, 64);
+  nd4c_plan_destroy(plans[0]);
+  nd4c_array_release(w[0]);
+  check_large(plans[2], w[2], 65);
+  nd4c_plan_destroy(plans[1]);
+  nd4c_plan_destroy(plans[2]);
+  nd4c_plan_destroy(renewed);
+  check_release(w + 1, 2);
+  nd4c_array_release(changed);
+}
+
 /* Forms that no plan uses are freed for an allocation that the cap would refuse; forms in use are not. */
 static void forms_give_way(void **state) {
   (void)state;
@@ -467,6 +506,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_new_plan_packs_what_was_written, stub_test_begin, stub_test_end),
       cmocka_unit_test(what_is_kept_is_used_until_it_is_written),
       cmocka_unit_test(forms_end_with_their_storage),
+      cmocka_unit_test(equal_constants_share_memory),
       cmocka_unit_test(forms_give_way),
       cmocka_unit_test(threads_make_and_drop_them),
   };

@@ -29,8 +29,8 @@ static nd4c_block piece_of(const nd4c_replica *replica, int64_t offset) {
 bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t pieces) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_device *host = NULL;
-  if (atomic_load(&storage->address) != NULL || (storage->flags & ND4C_STORAGE_ENCODED) != 0 ||
-      nd4c_device_host(&host) != ND4C_OK) {
+  if (atomic_load(&storage->address) != NULL ||
+      (storage->flags & (ND4C_STORAGE_ENCODED | ND4C_STORAGE_DEFERRED)) != 0 || nd4c_device_host(&host) != ND4C_OK) {
     return false;
   }
   const int64_t cost = cost_of(storage, bytes, pieces);

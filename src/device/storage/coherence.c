@@ -174,8 +174,8 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
     return ND4C_OK;
   }
   const nd4c_device *from = atomic_load(&body->base.device);
-  if (body->encoding != NULL && from == device && nd4c_storage_find_current(body) == NULL) {
-    return ND4C_OK; /* it is decoded on the host */
+  if ((body->encoding != NULL || body->deferral != NULL) && from == device && nd4c_storage_find_current(body) == NULL) {
+    return ND4C_OK; /* it is decoded or written on the host */
   }
   return nd4c_fail(ND4C_UNSUPPORTED,
                    "its contents are on %s and needed on %s, and transfers are off (none, by the context's option "

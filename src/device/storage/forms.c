@@ -9,6 +9,7 @@
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/memory/reclaim.h"
+#include "device/storage/packed.h"
 #include "device/storage/storage_body.h"
 
 struct nd4c_form {
@@ -20,9 +21,8 @@ struct nd4c_form {
   nd4c_form *next;          /* of the same storage */
   nd4c_form *older, *newer; /* among those without users */
   nd4c_device *device;
-  nd4c_block block;
-  nd4c_layout layout;
-  uint64_t hash; /* of the layout */
+  nd4c_packed *packed; /* one reference; NULL: a mark */
+  uint64_t hash;       /* of the layout */
   const char *engine;
   nd4c_dtype dtype;
   int32_t rank;
@@ -38,6 +38,7 @@ static _Atomic int64_t packed_count;
 
 void nd4c_forms_forget_lock(void) {
   nd4c_lock_init(&forms_lock);
+  nd4c_packed_forget_lock();
 }
 
 int64_t nd4c_forms_packed(void) {
@@ -87,44 +88,24 @@ static inline bool is_mark(const nd4c_form *form) {
   return form->device == NULL;
 }
 
-static void free_form(nd4c_form *form) {
-  if (form->block.node != NULL) {
-    nd4c_memory_free(form->device, &form->block);
-  }
+/* Returns the bytes that became free. */
+static int64_t free_form(nd4c_form *form) {
+  const int64_t bytes = form->packed != NULL ? nd4c_packed_release(form->packed) : 0;
   nd4c_deallocate(form);
+  return bytes;
 }
 
-static void free_list(nd4c_form *gone) {
+static int64_t free_list(nd4c_form *gone) {
+  int64_t bytes = 0;
   while (gone != NULL) {
     nd4c_form *next = gone->next;
-    free_form(gone);
+    bytes += free_form(gone);
     gone = next;
   }
+  return bytes;
 }
 
 /* -- fingerprints ------------------------------------------------------------------------------------------------- */
-
-static inline uint64_t fold(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-  return hash ^ hash >> 32;
-}
-
-/* Two hashes of alternating words, so that the processor works on both at once. */
-static void take_fingerprint(const unsigned char *bytes, int64_t count, uint64_t *print) {
-  print[0] = UINT64_C(0x6a09e667f3bcc908) ^ (uint64_t)count;
-  print[1] = UINT64_C(0xbb67ae8584caa73b);
-  uint64_t words[2];
-  int64_t at = 0;
-  for (; at + (int64_t)sizeof words <= count; at += (int64_t)sizeof words) {
-    memcpy(words, bytes + at, sizeof words);
-    print[0] = fold(print[0], words[0]);
-    print[1] = fold(print[1], words[1]);
-  }
-  words[0] = words[1] = 0;
-  memcpy(words, bytes + at, (size_t)(count - at));
-  print[0] = fold(print[0], words[0]);
-  print[1] = fold(print[1], words[1]);
-}
 
 /* Complete contents in host memory; NULL: there are none. The storage is locked. */
 static const unsigned char *find_on_host(const nd4c_storage_body *body) {
@@ -152,7 +133,7 @@ static bool fingerprint_of(const nd4c_form_request *request, uint64_t *print) {
     address = find_on_host(body);
   }
   if (address != NULL) {
-    take_fingerprint(address + (request->offset + low) * element, (high - low + 1) * element, print);
+    nd4c_fingerprint_take(address + (request->offset + low) * element, (high - low + 1) * element, print);
   }
   if (!direct) {
     nd4c_storage_unlock(body);
@@ -168,7 +149,8 @@ static bool matches(const nd4c_form *form, const nd4c_form_request *request, uin
   return form->hash == hash && form->device == request->device && form->dtype == tensor->dtype &&
          form->rank == tensor->rank && form->offset == request->offset &&
          memcmp(form->shape, tensor->shape, bytes) == 0 && memcmp(form->strides, tensor->strides, bytes) == 0 &&
-         strcmp(form->engine, request->engine) == 0 && nd4c_layout_equal(&form->layout, request->layout);
+         strcmp(form->engine, request->engine) == 0 &&
+         nd4c_layout_equal(nd4c_packed_layout(form->packed), request->layout);
 }
 
 /* A matching form, with another user. `hash`: the layout's. Under the lock. */
@@ -214,9 +196,7 @@ nd4c_form *nd4c_form_find(const nd4c_form_request *request) {
 nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out) {
   nd4c_form *form = NULL;
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *form, "a packed constant's record", &form));
-  const nd4c_memory_request memory = {
-      .bytes = request->layout->bytes, .origin = "packed constant", .usage = ND4C_BUFFER_ARRAY};
-  nd4c_status status = nd4c_memory_allocate(request->device, &memory, &form->block);
+  nd4c_status status = nd4c_packed_make(request->device, request->engine, request->layout, &form->packed);
   if (status != ND4C_OK) {
     nd4c_deallocate(form);
     return status;
@@ -224,7 +204,6 @@ nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out) {
   const size_t bytes = (size_t)request->tensor->rank * sizeof(int64_t);
   form->users = 1;
   form->device = request->device;
-  form->layout = *request->layout;
   form->hash = nd4c_layout_hash(request->layout);
   form->engine = request->engine;
   form->dtype = request->tensor->dtype;
@@ -239,6 +218,7 @@ nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out) {
 nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form) {
   nd4c_storage_body *body = (nd4c_storage_body *)request->storage;
   form->printed = fingerprint_of(request, form->fingerprint);
+  form->packed = nd4c_packed_share(form->packed);
   nd4c_storage_attach(body);
   nd4c_lock_acquire(&forms_lock);
   nd4c_form *other = take_match(request, form->hash);
@@ -250,7 +230,7 @@ nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form) 
   if (other == NULL) {
     return form;
   }
-  free_form(form);
+  (void)free_form(form);
   return other;
 }
 
@@ -292,14 +272,15 @@ bool nd4c_mark_holds(const nd4c_form *mark, const nd4c_array *array) {
 }
 
 const nd4c_layout *nd4c_form_layout(const nd4c_form *form) {
-  return &form->layout;
+  return nd4c_packed_layout(form->packed);
 }
 
 void nd4c_form_describe(const nd4c_form *form, nd4c_tensor *tensor) {
-  tensor->layout = form->layout.tag;
-  tensor->arrangement = &form->layout;
-  tensor->data = form->block.address;
-  tensor->buffer = form->block.buffer;
+  const nd4c_block *block = nd4c_packed_block(form->packed);
+  tensor->arrangement = nd4c_packed_layout(form->packed);
+  tensor->layout = tensor->arrangement->tag;
+  tensor->data = block->address;
+  tensor->buffer = block->buffer;
   tensor->offset = 0;
 }
 
@@ -319,7 +300,7 @@ void nd4c_form_release(nd4c_form *form) {
   }
   nd4c_lock_release(&forms_lock);
   if (gone) {
-    free_form(form);
+    (void)free_form(form);
   }
 }
 
@@ -345,7 +326,7 @@ void nd4c_forms_detach(nd4c_storage_body *body) {
     }
   }
   nd4c_lock_release(&forms_lock);
-  free_list(gone);
+  (void)free_list(gone);
 }
 
 void nd4c_forms_doubt(nd4c_storage_body *body) {
@@ -362,22 +343,25 @@ void nd4c_forms_doubt(nd4c_storage_body *body) {
     }
   }
   nd4c_lock_release(&forms_lock);
-  free_list(gone);
+  (void)free_list(gone);
 }
 
 int64_t nd4c_forms_give_way(const nd4c_device *device, int64_t bytes) {
-  int64_t freed = 0;
-  nd4c_form *gone = NULL, *next = NULL;
-  nd4c_lock_acquire(&forms_lock);
-  for (nd4c_form *form = idle_oldest; form != NULL && freed < bytes; form = next) {
-    next = form->newer;
-    if (form->device == device) {
-      freed += form->block.bytes;
-      take_out(form, &gone);
+  int64_t freed = 0, taken = 1;
+  while (freed < bytes && taken > 0) { /* what other forms share does not become free */
+    nd4c_form *gone = NULL, *next = NULL;
+    taken = 0;
+    nd4c_lock_acquire(&forms_lock);
+    for (nd4c_form *form = idle_oldest; form != NULL && taken < bytes - freed; form = next) {
+      next = form->newer;
+      if (form->device == device) {
+        taken += nd4c_packed_layout(form->packed)->bytes;
+        take_out(form, &gone);
+      }
     }
+    nd4c_lock_release(&forms_lock);
+    freed += free_list(gone);
   }
-  nd4c_lock_release(&forms_lock);
-  free_list(gone);
   return freed;
 }
 

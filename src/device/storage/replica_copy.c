@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "device/storage/cargo.h"
+#include "device/storage/deferred.h"
 #include "device/storage/encoded.h"
 #include "device/storage/transfer_stream.h"
 #include "device/stream/host_ranges.h"
@@ -250,8 +251,8 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, n
     return ND4C_OK;
   }
   nd4c_replica *source = nd4c_storage_find_current(body);
-  if (source == NULL && body->encoding != NULL) {
-    ND4C_TRY(nd4c_encoded_decode(body));
+  if (source == NULL && (body->encoding != NULL || body->deferral != NULL)) {
+    ND4C_TRY(body->encoding != NULL ? nd4c_encoded_decode(body) : nd4c_deferred_make(body));
     if (replica->state != 'I') {
       return ND4C_OK;
     }

@@ -8,6 +8,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/memory/pending_blocks.h"
+#include "device/storage/deferred.h"
 #include "device/storage/encoded.h"
 #include "device/storage/forms.h"
 #include "device/storage/small_storage.h"
@@ -76,6 +77,7 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body) {
 void nd4c_storage_body_reset(nd4c_storage_body *body) {
   nd4c_forms_detach(body);
   nd4c_encoded_free(body);
+  nd4c_deferred_free(body);
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
   body->first.copied = body->first.eager = body->first.left = body->first.fresh = false;

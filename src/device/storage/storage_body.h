@@ -53,6 +53,7 @@ typedef struct nd4c_storage_body {
    * several locks, and read without a lock by the thread that ends the storage. See nd4c_storage_attach. */
   _Atomic bool attached;
   struct nd4c_encoding *encoding;  /* of an encoded storage, which may have no current replica */
+  struct nd4c_deferral *deferral;  /* of a deferred storage, likewise */
   struct nd4c_form *_Atomic forms; /* packed forms of the contents; under the lock of forms.c */
 } nd4c_storage_body;
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/storage/deferred.h"
 #include "graph/ir/rewrite.h"
 
 bool nd4c_constant_scalar(const nd4c_rewrite *rewrite, nd4c_value value, double *number) {
@@ -30,6 +31,13 @@ static void widen(nd4c_dtype dtype, const void *elements, int64_t count, double 
   }
 }
 
+/* A deferred array is written here, so that reading it does not make a replica that stays. */
+static nd4c_status read_elements(const nd4c_array *array, void *elements, size_t bytes) {
+  const bool whole = nd4c_array_is_contiguous(array) && (int64_t)bytes == array->storage->bytes;
+  return whole && nd4c_deferred_is_pending(array->storage) ? nd4c_deferred_write(array->storage, elements)
+                                                           : nd4c_array_read(array, elements, bytes);
+}
+
 double *nd4c_constant_numbers(const nd4c_rewrite *rewrite, nd4c_value value, int64_t limit, nd4c_status *status) {
   *status = ND4C_OK;
   const nd4c_array *array = value < 0 ? NULL : rewrite->graph->values[value].constant;
@@ -42,7 +50,7 @@ double *nd4c_constant_numbers(const nd4c_rewrite *rewrite, nd4c_value value, int
   if (numbers == NULL || elements == NULL) {
     *status = nd4c_fail_memory("folding constants", bytes);
   } else {
-    *status = nd4c_array_read(array, elements, bytes);
+    *status = read_elements(array, elements, bytes);
   }
   if (*status == ND4C_OK) {
     widen(array->dtype, elements, array->size, numbers);

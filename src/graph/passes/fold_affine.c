@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/storage/storage.h"
 #include "graph/ir/derived.h"
+#include "graph/ir/mapped.h"
 #include "graph/passes.h"
 
 enum { LIMIT_ELEMENTS = 1 << 27 };
@@ -179,26 +180,31 @@ static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *k
   return status;
 }
 
+static bool are_finite(const double *numbers, const nd4c_graph_value *value) {
+  const double most = value->dtype == ND4C_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
+  for (int64_t i = 0; i < value->size; i++) {
+    if (!(fabs(numbers[i]) <= most)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* *made stays NONE if the dtype cannot hold a number of the result. */
 static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const nd4c_derived_key *key,
                                     nd4c_value *made) {
-  nd4c_status status = ND4C_OK;
+  nd4c_array *array = NULL;
+  nd4c_status status = nd4c_mapped_constant(rewrite, key, &array);
+  if (status != ND4C_OK || array != NULL) {
+    return status == ND4C_OK ? nd4c_rewrite_constant(rewrite, array, made) : status;
+  }
   double *numbers = nd4c_constant_numbers(rewrite, old, LIMIT_ELEMENTS, &status);
   if (numbers == NULL) {
     return status;
   }
   const nd4c_graph_value *value = &rewrite->graph->values[old];
-  int64_t each = key->channels > 0 ? value->size / key->channels : 0;
-  bool kept = true;
-  for (int64_t c = 0; c < key->channels; c++) {
-    double factor = key->scale == NULL ? 1.0 : key->scale[c];
-    double term = key->shift == NULL ? 0.0 : key->shift[c];
-    for (int64_t i = c * each; i < (c + 1) * each; i++) {
-      numbers[i] = numbers[i] * factor + term;
-      kept = kept && fabs(numbers[i]) <= (value->dtype == ND4C_FLOAT32 ? (double)FLT_MAX : DBL_MAX);
-    }
-  }
-  if (kept) {
+  nd4c_map_numbers(numbers, value->size, key);
+  if (are_finite(numbers, value)) {
     status = nd4c_constant_make(rewrite, value->dtype, value->rank, value->shape, numbers, made);
   }
   nd4c_deallocate(numbers);

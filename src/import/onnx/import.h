@@ -4,6 +4,7 @@
 #ifndef ND4C_IMPORT_ONNX_IMPORT_H
 #define ND4C_IMPORT_ONNX_IMPORT_H
 
+#include "import/onnx/emission/dense.h"
 #include "import/onnx/model.h"
 #include "import/onnx/ops/mapping.h"
 #include "nd4c/datum.h"
@@ -14,6 +15,7 @@
 typedef struct nd4c_onnx_import_options {
   nd4c_context *context;      /* where constants are computed */
   nd4c_array **initializers;  /* by initializer, NULL until first used; the caller keeps them for later imports */
+  nd4c_onnx_dense *dense;     /* copies of views of them, likewise */
   const int32_t *input_ranks; /* of the model's inputs */
   const int64_t *const *input_shapes;
   bool all_intermediates;

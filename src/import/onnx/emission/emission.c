@@ -200,9 +200,9 @@ static nd4c_status make_dense(nd4c_onnx_emission *emission, nd4c_onnx_operand op
       nd4c_dtype_bytes(nd4c_array_dtype(slot->array), nd4c_array_size(slot->array)) > FOLD_BYTES) {
     return ND4C_OK;
   }
-  const nd4c_array *view = slot->array;
+  const nd4c_onnx_import_options *options = emission->importer->options;
   nd4c_array *dense = NULL;
-  ND4C_TRY(nd4c_op_call(emission->importer->options->context, ND4C_OP_copy, &view, 1, NULL, 0, &dense, 1));
+  ND4C_TRY(nd4c_onnx_dense_get(options->dense, options->context, slot->array, &dense));
   nd4c_array_release(slot->array);
   slot->array = dense;
   return ND4C_OK;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "device/storage/deferred.h"
 #include "import/onnx/file/tensor.h"
 
 /* Stores the low bytes of one wire value as the element type has it. */
@@ -157,6 +158,36 @@ static nd4c_status check_bools(const nd4c_onnx_tensor *tensor) {
   return ND4C_OK;
 }
 
+/* Weights at an address that is not aligned for their dtype. */
+typedef struct unaligned {
+  nd4c_blob *blob; /* one reference */
+  nd4c_span bytes;
+} unaligned;
+
+static nd4c_status write_unaligned(void *user, void *to) {
+  const unaligned *weights = user;
+  memcpy(to, weights->bytes.bytes, weights->bytes.size);
+  return ND4C_OK;
+}
+
+static void release_unaligned(void *user) {
+  unaligned *weights = user;
+  nd4c_blob_release(weights->blob);
+  nd4c_deallocate(weights);
+}
+
+static nd4c_status make_unaligned(const nd4c_onnx_tensor *tensor, nd4c_array **array) {
+  unaligned *weights = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *weights, "a tensor", &weights));
+  *weights = (unaligned){nd4c_blob_retain(tensor->blob), tensor->raw};
+  const nd4c_deferral deferral = {write_unaligned, release_unaligned, weights};
+  nd4c_status status = nd4c_deferred_array(tensor->dtype, tensor->rank, tensor->shape, &deferral, array);
+  if (status != ND4C_OK) {
+    release_unaligned(weights);
+  }
+  return status;
+}
+
 nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd4c_array **array) {
   if (tensor->sparse != NULL) {
     return nd4c_onnx_sparse_array(tensor, array);
@@ -169,8 +200,12 @@ nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd
   if (tensor->size == 0) {
     return make_array(tensor, copy, NULL, array);
   }
-  if (copy || (uintptr_t)tensor->raw.bytes % alignment != 0) {
+  const bool aligned = (uintptr_t)tensor->raw.bytes % alignment == 0;
+  if (copy || (!aligned && tensor->raw.size < ND4C_DEFERRED_LEAST)) {
     return make_array(tensor, copy, tensor->raw.bytes, array);
+  }
+  if (!aligned) {
+    return make_unaligned(tensor, array);
   }
   nd4c_blob *blob = nd4c_blob_retain(tensor->blob);
   /* The mapping is read-only; the array says so and refuses writing. */

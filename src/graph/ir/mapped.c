@@ -1,0 +1,125 @@
+/* Implements mapped.h: what a deferred constant needs to compute itself, and the computation. */
+#include "graph/ir/mapped.h"
+
+#include <float.h>
+#include <math.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/device.h"
+#include "device/storage/deferred.h"
+
+typedef struct recipe {
+  nd4c_array *from; /* one reference */
+  nd4c_derived_key key;
+  double numbers[]; /* scale, then shift, if they are given */
+} recipe;
+
+void nd4c_map_numbers(double *numbers, int64_t size, const nd4c_derived_key *key) {
+  const int64_t each = key->channels > 0 ? size / key->channels : 0;
+  for (int64_t c = 0; c < key->channels; c++) {
+    const double factor = key->scale == NULL ? 1.0 : key->scale[c];
+    const double term = key->shift == NULL ? 0.0 : key->shift[c];
+    for (int64_t i = c * each; i < (c + 1) * each; i++) {
+      numbers[i] = numbers[i] * factor + term;
+    }
+  }
+}
+
+/* Number after number, so that no wide copy of the constant is needed. */
+static void map_floats(const float *from, int64_t size, const nd4c_derived_key *key, float *to) {
+  const int64_t each = key->channels > 0 ? size / key->channels : 0;
+  for (int64_t c = 0; c < key->channels; c++) {
+    const double factor = key->scale == NULL ? 1.0 : key->scale[c];
+    const double term = key->shift == NULL ? 0.0 : key->shift[c];
+    for (int64_t i = c * each; i < (c + 1) * each; i++) {
+      to[i] = (float)((double)from[i] * factor + term);
+    }
+  }
+}
+
+/* Whether float32 holds every number of the constant. */
+static nd4c_status find_fit(const nd4c_derived_key *key, bool *fits) {
+  const void *bytes = NULL;
+  void *made = NULL;
+  ND4C_TRY(nd4c_deferred_read(key->from->storage, &bytes, &made));
+  const float *from = (const float *)bytes + key->from->offset;
+  const int64_t each = key->channels > 0 ? key->from->size / key->channels : 0;
+  *fits = true;
+  for (int64_t c = 0; c < key->channels; c++) {
+    const double factor = key->scale == NULL ? 1.0 : key->scale[c];
+    const double term = key->shift == NULL ? 0.0 : key->shift[c];
+    double largest = 0;
+    for (int64_t i = c * each; i < (c + 1) * each; i++) {
+      const double number = fabs((double)from[i] * factor + term);
+      largest = number <= largest ? largest : number; /* NaN stays */
+    }
+    *fits = *fits && largest <= (double)FLT_MAX;
+  }
+  nd4c_deallocate(made);
+  return ND4C_OK;
+}
+
+static nd4c_status fill(void *user, void *to) {
+  const recipe *r = user;
+  const void *bytes = NULL;
+  void *made = NULL;
+  ND4C_TRY(nd4c_deferred_read(r->from->storage, &bytes, &made));
+  map_floats((const float *)bytes + r->from->offset, r->from->size, &r->key, to);
+  nd4c_deallocate(made);
+  return ND4C_OK;
+}
+
+static void release(void *user) {
+  recipe *r = user;
+  nd4c_array_release(r->from);
+  nd4c_deallocate(r);
+}
+
+static nd4c_status make_recipe(const nd4c_derived_key *key, recipe **out) {
+  const size_t bytes = (size_t)key->channels * sizeof(double);
+  recipe *r = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *r + 2 * bytes, "a folded constant", &r));
+  r->key = (nd4c_derived_key){.channels = key->channels};
+  if (key->scale != NULL) {
+    memcpy(r->numbers, key->scale, bytes);
+    r->key.scale = r->numbers;
+  }
+  if (key->shift != NULL) {
+    memcpy(r->numbers + key->channels, key->shift, bytes);
+    r->key.shift = r->numbers + key->channels;
+  }
+  const nd4c_array *from = key->from;
+  nd4c_status status = nd4c_array_view(from, from->rank, from->shape, from->strides, from->offset, &r->from);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(r);
+    return status;
+  }
+  *out = r;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_mapped_constant(const nd4c_rewrite *rewrite, const nd4c_derived_key *key, nd4c_array **array) {
+  const nd4c_array *from = key->from;
+  nd4c_device *host = NULL;
+  recipe *made = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  if (rewrite->context->device != host || from->dtype != ND4C_FLOAT32 || !nd4c_array_is_contiguous(from) ||
+      nd4c_dtype_bytes(from->dtype, from->size) < ND4C_DEFERRED_LEAST || !nd4c_deferred_can_read(from->storage)) {
+    return ND4C_OK;
+  }
+  bool fits = false;
+  ND4C_TRY(find_fit(key, &fits));
+  if (!fits) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(make_recipe(key, &made));
+  const nd4c_deferral deferral = {fill, release, made};
+  nd4c_status status = nd4c_deferred_array(from->dtype, from->rank, from->shape, &deferral, array);
+  if (status != ND4C_OK) {
+    release(made);
+  }
+  return status;
+}
