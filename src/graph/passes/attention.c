@@ -374,4 +374,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(RECOGNIZE, 52, attention, DEVICE, "makes attention of matmul, softmax and matmul; fully masked queries give 0")
+ND4C_PASS(RECOGNIZE, 52, attention, DEVICE,
+          "makes attention of matmul, softmax and matmul; fully masked queries give 0")

@@ -105,4 +105,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(RECOGNIZE, 53, attention_cache, DEVICE, "makes attention and concat of attention_with_cache whose scores are not read")
+ND4C_PASS(RECOGNIZE, 53, attention_cache, DEVICE,
+          "makes attention and concat of attention_with_cache whose scores are not read")

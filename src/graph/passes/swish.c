@@ -111,4 +111,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(RECOGNIZE, 41, swish, ANY, "recognises swish, hard_swish, mish and sigmoid; -0 instead of NaN for minus infinity")
+ND4C_PASS(RECOGNIZE, 41, swish, ANY,
+          "recognises swish, hard_swish, mish and sigmoid; -0 instead of NaN for minus infinity")
