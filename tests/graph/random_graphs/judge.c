@@ -143,29 +143,46 @@ static nd4c_array *widened(nd4c_array *array, bool wide) {
   return made;
 }
 
-/* Where kernels deviate from an op, as fuse_activation's doc line says: those of oneDNN that apply relu to their result
- * make 0 of NaN, those that apply gelu make NaN of an infinity, however gelu was spelled. And gelu is right to some
- * units in the last place of x, not of its result, which is much smaller for x below -2. */
+/* Where results deviate from what the ops say, as doc lines of passes tell. oneDNN's kernels that apply relu to their
+ * result make 0 of NaN, those that apply gelu make NaN of an infinity, however gelu was spelled (fuse_activation). gelu
+ * is right to some units in the last place of x, not of its result, which is much smaller for x below -2. Activations
+ * that are products of x with a function of x give their limit -0 for minus infinity, where the product is NaN
+ * (swish). */
+static bool deviates(nd4c_op op) {
+  return op == ND4C_OP_gelu || op == ND4C_OP_relu || op == ND4C_OP_erf || op == ND4C_OP_tanh ||
+         op == ND4C_OP_multiply || op == ND4C_OP_divide;
+}
+
+static double deviated(nd4c_op op, double from, double to, bool loses, double step) {
+  switch (op) {
+    case ND4C_OP_relu:
+      return isnan(to) && loses ? 0 : to;
+    case ND4C_OP_gelu:
+      if (isinf(from)) {
+        return loses ? (double)NAN : (from > 0 ? from : -0.0);
+      }
+      return loses && fabs(to) < 4 * fabs(step) ? 0 : to + step;
+    case ND4C_OP_multiply:
+    case ND4C_OP_divide:
+      return isnan(to) && isinf(from) && loses ? -0.0 : to;
+    default:
+      return isinf(from) && loses ? (double)NAN : to;
+  }
+}
+
+/* The elements of a result, each from that of an operand of the same shape. */
 static void deviate(nd4c_op op, const nd4c_array *x, nd4c_array **result, uint64_t *random) {
-  const nd4c_dtype dtype = nd4c_array_dtype(x);
-  int64_t count = 0;
-  double *from = read_numbers(x, &count), *to = read_numbers(*result, &count);
+  const nd4c_dtype dtype = nd4c_array_dtype(*result);
+  int64_t from_count = 0, count = 0;
+  double *from = read_numbers(x, &from_count), *to = read_numbers(*result, &count);
   const bool loses = rg_random(random) % 2 == 0;
-  for (int64_t i = 0; i < count; i++) {
-    const double step = (double)((int64_t)(rg_random(random) % 5) - 2);
-    if (op == ND4C_OP_relu) {
-      to[i] = isnan(to[i]) && loses ? 0 : to[i];
-    } else if (op != ND4C_OP_gelu) {
-      to[i] = isinf(from[i]) && loses ? (double)NAN : to[i];
-    } else if (isinf(from[i])) {
-      to[i] = loses ? (double)NAN : (from[i] > 0 ? from[i] : -0.0);
-    } else if (isfinite(to[i])) {
-      const double place = last_place(dtype, from[i]);
-      to[i] = loses && fabs(to[i]) < 4 * place ? 0 : to[i] + step * place;
-    }
+  for (int64_t i = 0; i < count && count == from_count; i++) {
+    const double step = (double)((int64_t)(rg_random(random) % 5) - 2) * last_place(dtype, from[i]);
+    to[i] = deviated(op, from[i], to[i], loses, step);
   }
   nd4c_array *wide = NULL, *made = NULL;
-  rg_must(nd4c_array_from_data(ND4C_FLOAT64, nd4c_array_rank(x), nd4c_array_shape(x), to, NULL, &wide), "array");
+  rg_must(nd4c_array_from_data(ND4C_FLOAT64, nd4c_array_rank(*result), nd4c_array_shape(*result), to, NULL, &wide),
+          "array");
   rg_must(nd4c_cast(wide, dtype, &made), "cast");
   nd4c_array_release(wide);
   nd4c_array_release(*result);
@@ -194,9 +211,9 @@ static nd4c_status compute_node(const rg_sketch *sketch, const rg_node *node, bo
   }
   const nd4c_status status = nd4c_op_call_positional(NULL, node->op->op, (const nd4c_array *const *)operands,
                                                      node->input_count, attrs, outputs);
-  if (status == ND4C_OK && random != NULL && rg_is_float(nd4c_array_dtype(operands[0])) &&
-      (op == ND4C_OP_gelu || op == ND4C_OP_relu || op == ND4C_OP_erf || op == ND4C_OP_tanh)) {
-    deviate(op, operands[0], &outputs[0], random);
+  const bool changes = status == ND4C_OK && random != NULL && deviates(op) && rg_is_float(nd4c_array_dtype(outputs[0]));
+  for (int32_t i = 0; i < node->input_count && changes; i++) {
+    deviate(op, operands[i], &outputs[0], random);
   }
   for (int32_t i = 0; i < node->op->output_count && status == ND4C_OK; i++) {
     values[node->outputs[i]] = outputs[i];
