@@ -1,6 +1,7 @@
 /* Graphs and plans. A graph records ops on values of known dtype and shape. A plan is a graph that was optimised and
  * frozen for a device: nd4c has chosen the kernels, and where in one arena each value lies and for how long. One thread
- * builds a graph; one thread at a time runs a plan. */
+ * builds a graph. Any threads run a plan: at once in mode direct (the report names the mode), each with an arena of its
+ * own; in the other modes they wait for each other. A plan is destroyed after all other calls on it have returned. */
 #ifndef ND4C_GRAPH_H
 #define ND4C_GRAPH_H
 
@@ -152,7 +153,8 @@ ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
  * names the input). Any strides are accepted; contiguous inputs need no copy. outputs are in the order of the graph's
  * outputs. A NULL entry receives a fresh array; any other array is written into, and may overlap inputs. A refused call
  * changes nothing. If a run fails after it has started, the outputs that the caller gave are poisoned and the text
- * names the node. From the second run on only fresh outputs allocate memory. */
+ * names the node. From the second run on only fresh outputs allocate memory; a thread allocates an arena if it finds
+ * all earlier ones in use. */
 ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
                                    nd4c_array **outputs, int32_t output_count);
 

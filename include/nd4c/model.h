@@ -1,6 +1,8 @@
 /* Models read from ONNX files. Aligned weights are used in place from the mapped file: the file must not be changed or
- * truncated while the model, or an array from it, is alive. Any thread may run a model; concurrent runs of one model
- * wait for each other. The caller closes a model after all other calls on it have returned. */
+ * truncated while the model, or an array from it, is alive. Any thread may run a model, and several may at once: they
+ * share the constants, and each run has memory of its own. A thread that needs a new plan, for other shapes, makes it
+ * while others go on. Only these wait for each other: threads that make plans, runs of a model that is interpreted, and
+ * runs of a plan on an asynchronous device. The caller closes a model after all other calls on it have returned. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 
@@ -74,8 +76,8 @@ ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd
 ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 
 /* Reports progress of long work: `done` of `total` steps of `what` ("importing", "preparing", "running"). nd4c calls it
- * on the running thread. It must not run the model or ask for its report (ARGUMENT), or change its callback (no
- * effect). */
+ * on the running thread, on several at once if they run the model at once. It must not run the model or ask for its
+ * report (ARGUMENT), or change its callback (no effect). */
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 

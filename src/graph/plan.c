@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "device/stream/exit_and_fork.h"
+#include "graph/callers.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 
@@ -14,6 +15,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   if (plan == NULL || plan->magic != ND4C_PLAN_ALIVE) {
     return;
   }
+  nd4c_callers_free(plan);
   nd4c_plan_release_mode(plan);
   for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_choice_release(plan->steps[i].choice);
@@ -22,12 +24,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; i++) {
     nd4c_array_release(plan->slot_arrays[i]);
   }
-  for (int32_t i = 0; plan->input_staging != NULL && i < plan->graph->inputs.count; i++) {
-    nd4c_array_release(plan->input_staging[i]);
-  }
-  for (int32_t i = 0; plan->output_staging != NULL && i < plan->graph->outputs.count; i++) {
-    nd4c_array_release(plan->output_staging[i]);
-  }
+  nd4c_plan_release_arguments(plan);
   for (int32_t i = 0; i < plan->slot_count; i++) {
     if (plan->slots[i].storage != NULL) {
       nd4c_storage_release(plan->slots[i].storage);

@@ -7,6 +7,7 @@
 #ifndef ND4C_GRAPH_PLAN_H
 #define ND4C_GRAPH_PLAN_H
 
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/context/context.h"
@@ -89,9 +90,9 @@ typedef struct nd4c_step {
   nd4c_choice *choice; /* one reference; NULL: segment */
   nd4c_plan_segment *segment;
   int32_t place;
-  const char *declined;   /* why it does not run on the device of its placement; NULL: it does */
-  int64_t scratch_offset; /* in the arena; scratch_bytes of the choice */
-  int64_t nanoseconds;    /* shortest run so far, while profiling; 0: not measured */
+  const char *declined;        /* why it does not run on the device of its placement; NULL: it does */
+  int64_t scratch_offset;      /* in the arena; scratch_bytes of the choice */
+  _Atomic int64_t nanoseconds; /* shortest run so far by any caller, while profiling; 0: not measured */
 } nd4c_step;
 
 /* Where a run writes the address of an argument. */
@@ -128,8 +129,20 @@ typedef struct nd4c_pass_switches {
   const char *from; /* the option or property that says so */
 } nd4c_pass_switches;
 
+/* Who runs a plan (callers.h). */
+typedef struct nd4c_plan_callers {
+  nd4c_lock lock; /* guards the rest */
+  nd4c_condition given;
+  bool plan_taken; /* a thread runs the plan itself */
+  struct nd4c_plan *idle;
+  int32_t idle_count;
+} nd4c_plan_callers;
+
 struct nd4c_plan {
   uint32_t magic;
+  nd4c_plan_callers *callers;    /* NULL in a further caller */
+  struct nd4c_plan *parent;      /* of a further caller: the plan that it belongs to, else NULL */
+  struct nd4c_plan *next_caller; /* the next idle one */
   nd4c_region region;
   nd4c_context *context; /* one reference; places[0] has it, too. NULL: the plan has none */
   bool moved;            /* it has left the context that it was made on */
@@ -244,6 +257,12 @@ nd4c_status nd4c_plan_copy_view(nd4c_plan *plan, int32_t index, bool *copied);
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_memory(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
+
+/* What a caller of the plan has for the arguments of its run. */
+nd4c_status nd4c_plan_make_arguments(nd4c_plan *plan);
+void nd4c_plan_release_arguments(nd4c_plan *plan);
+/* Fills in the step of node `index`, except for its device, choice and constants; not for a segment. */
+nd4c_status nd4c_plan_describe_step(nd4c_plan *plan, int32_t index, nd4c_step *step);
 
 /* Segments: making the step of the segment that ends with `node`, running it on arrays, freeing executables. */
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);

@@ -8,7 +8,7 @@
 #include "device/stream/cancellation.h"
 #include "dispatch/routed.h"
 #include "dispatch/whole.h"
-#include "graph/plan.h"
+#include "graph/callers.h"
 
 static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
                                const nd4c_array *array) {
@@ -196,16 +196,11 @@ static void forget_arrays(nd4c_plan *plan) {
   }
 }
 
-nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
-                          int32_t output_count) {
-  ND4C_TRY(nd4c_plan_check(plan));
-  ND4C_TRY(check_arguments(plan, inputs, input_count, outputs, output_count));
-  nd4c_status status = nd4c_cancellation_poll();
-  if (status != ND4C_OK) {
-    return nd4c_fail_prefix(status, "plan");
-  }
+/* `plan`: a caller. */
+static nd4c_status run_caller(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
+                              nd4c_array **outputs, int32_t output_count) {
   plan->began = false;
-  status = collect(plan, inputs, input_count, outputs, output_count);
+  nd4c_status status = collect(plan, inputs, input_count, outputs, output_count);
   if (status == ND4C_OK) {
     status = nd4c_plan_run_mode(plan);
     const bool computed = status == ND4C_OK;
@@ -215,5 +210,40 @@ nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int3
     }
   }
   forget_arrays(plan);
+  return status;
+}
+
+static nd4c_status check_run(const nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
+                             nd4c_array **outputs, int32_t output_count) {
+  ND4C_TRY(check_arguments(plan, inputs, input_count, outputs, output_count));
+  nd4c_status status = nd4c_cancellation_poll();
+  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "plan");
+}
+
+nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
+                          int32_t output_count) {
+  nd4c_plan *caller = NULL;
+  ND4C_TRY(nd4c_plan_check(plan));
+  ND4C_TRY(check_run(plan, inputs, input_count, outputs, output_count));
+  ND4C_TRY(nd4c_callers_take(plan, &caller));
+  nd4c_status status = nd4c_plan_move(caller, plan->context);
+  if (status == ND4C_OK) {
+    status = run_caller(caller, inputs, input_count, outputs, output_count);
+  }
+  nd4c_callers_give(plan, caller);
+  return status;
+}
+
+nd4c_status nd4c_plan_run_on(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,
+                             int32_t input_count, nd4c_array **outputs, int32_t output_count) {
+  nd4c_plan *caller = NULL;
+  ND4C_TRY(check_run(plan, inputs, input_count, outputs, output_count));
+  ND4C_TRY(nd4c_callers_take(plan, &caller));
+  nd4c_status status = nd4c_plan_move(caller, context);
+  if (status == ND4C_OK) {
+    status = run_caller(caller, inputs, input_count, outputs, output_count);
+    (void)nd4c_plan_move(caller, NULL); /* cannot fail: the plan left the context that it was made on already */
+  }
+  nd4c_callers_give(plan, caller);
   return status;
 }

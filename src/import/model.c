@@ -258,26 +258,28 @@ nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model
 }
 
 void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user) {
-  if (nd4c_model_check(model) == ND4C_OK && nd4c_model_turn_take(model->turn, "nd4c_model_set_progress") == ND4C_OK) {
+  if (nd4c_model_check(model) == ND4C_OK && nd4c_model_turn_check(model->turn, "nd4c_model_set_progress") == ND4C_OK) {
+    nd4c_lock_acquire(&model->turn->list);
     model->progress = callback;
     model->user = user;
-    nd4c_model_turn_give(model->turn);
+    nd4c_lock_release(&model->turn->list);
   }
 }
 
-static nd4c_status report(const nd4c_model *model, char **text) {
+/* `latest`: the plan of the latest run, NULL: none has ended. */
+static nd4c_status report(const nd4c_model *model, const nd4c_model_plan *latest, bool interpreted, char **text) {
   const nd4c_model_port *odd = nd4c_model_odd_port(model);
   nd4c_text told = {0};
-  if (!model->ran) {
+  if (latest == NULL && !interpreted) {
     nd4c_text_print(&told, "%s", "");
   } else if (odd != NULL) {
     nd4c_text_print(&told, "interpreted, node after node: '%s' is a sequence or optional\n", odd->name);
-  } else if (model->interpreted) {
+  } else if (interpreted) {
     nd4c_text_print(&told, "interpreted, node after node: all values are outputs, arrays or not\n");
-  } else if (model->plans->plan != NULL) {
-    return nd4c_plan_report(model->plans->plan, text);
+  } else if (latest->plan != NULL) {
+    return nd4c_plan_report(latest->plan, text);
   } else {
-    nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", model->plans->need);
+    nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", latest->need);
   }
   *text = told.failed ? NULL : nd4c_duplicate_text(told.bytes != NULL ? told.bytes : "");
   nd4c_text_free(&told);
@@ -289,8 +291,17 @@ nd4c_status nd4c_model_report(const nd4c_model *model, char **text) {
   if (text == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_report: text is NULL");
   }
-  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_report"));
-  nd4c_status status = report(model, text);
-  nd4c_model_turn_give(model->turn);
+  ND4C_TRY(nd4c_model_turn_check(model->turn, "nd4c_model_report"));
+  nd4c_lock_acquire(&model->turn->list);
+  const bool interpreted = model->ran && model->interpreted;
+  nd4c_model_plan *latest = model->ran && !model->interpreted ? model->plans : NULL;
+  if (latest != NULL) {
+    latest->users++;
+  }
+  nd4c_lock_release(&model->turn->list);
+  nd4c_status status = report(model, latest, interpreted, text);
+  if (latest != NULL) {
+    nd4c_model_plan_leave(model, latest);
+  }
   return status;
 }

@@ -29,20 +29,24 @@ typedef struct nd4c_model_key {
 
 typedef struct nd4c_model_plan {
   struct nd4c_model_plan *next; /* the next most recently used */
+  int32_t users;                /* runs and reports that use it now */
+  bool dropped;                 /* no longer in the list: the last user frees it */
   nd4c_plan *plan;              /* NULL: the model is interpreted */
   char *need;                   /* why the model is interpreted; else NULL */
   nd4c_model_key key;           /* numbers follow the struct */
 } nd4c_model_plan;
 
+/* The turn is a thread's right to import or interpret the model. Runs of a plan need none. */
 typedef struct nd4c_model_turn {
   nd4c_lock lock;
-  _Atomic(const char *) thread; /* that has the lock; NULL: none */
+  _Atomic(const char *) thread; /* that has the turn; NULL: none */
+  nd4c_lock list;               /* guards the list of plans, their users, what ran last and the callback; briefly held,
+                                   and after `lock` */
 } nd4c_model_turn;
 
 struct nd4c_model {
   uint32_t magic;
-  nd4c_model_turn
-      *turn; /* protects all fields after inputs and outputs, for runs, reports and changes of the callback */
+  nd4c_model_turn *turn;
   nd4c_onnx_model onnx;
   nd4c_region region;
   bool all_intermediates, no_optimization;
@@ -52,9 +56,9 @@ struct nd4c_model {
   char *passes;                    /* which passes run, NULL: as the property says */
   int32_t input_count, output_count;
   nd4c_model_port *inputs, *outputs;
-  nd4c_array **initializers; /* one reference each, NULL until first used */
-  nd4c_onnx_dense dense;     /* copies of views of them */
-  nd4c_model_plan *plans;    /* the most recently used first */
+  nd4c_array **initializers; /* one reference each, NULL until first used; changed by the thread that has the turn */
+  nd4c_onnx_dense dense;     /* copies of views of them; likewise */
+  nd4c_model_plan *plans;    /* the most recently used first; this and what follows under the list's lock */
   bool ran;
   bool interpreted; /* the latest run had no plan */
   nd4c_progress_callback progress;
@@ -63,15 +67,22 @@ struct nd4c_model {
 
 void nd4c_model_turn_init(nd4c_model_turn *turn);
 void nd4c_model_turn_destroy(nd4c_model_turn *turn);
-/* Waits for the turn. ARGUMENT if the thread has it already, because the progress callback called `what`. */
+/* ARGUMENT if the model's progress callback, on this thread, called `what`. */
+nd4c_status nd4c_model_turn_check(const nd4c_model_turn *turn, const char *what);
+/* The same, then waits for the turn. */
 nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what);
 void nd4c_model_turn_give(nd4c_model_turn *turn);
+/* Calls the model's progress callback, if it has one; for imports, `user` is the model. */
+void nd4c_model_progress(void *user, const char *what, int64_t done, int64_t total);
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_model_check(const nd4c_model *model);
 /* Fills inputs and outputs from the parsed model. */
 nd4c_status nd4c_model_describe(nd4c_model *model);
-/* Puts the plan for these inputs in front of the list, making it if there is none. */
-nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs);
+/* The plan for these inputs, made if there is none, with one more user. */
+nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                 nd4c_model_plan **found);
+/* Ends a use. */
+void nd4c_model_plan_leave(const nd4c_model *model, nd4c_model_plan *plan);
 void nd4c_model_plan_drop(nd4c_model_plan *plan);
 /* A graph of the model for inputs of these shapes. UNSUPPORTED if the model cannot be a graph: *need says why, and the
  * caller frees it. */
@@ -88,7 +99,6 @@ nd4c_status nd4c_model_shapes_take(const char *function, const nd4c_model *model
                                    const int64_t *const *given_shapes, nd4c_model_shapes *shapes);
 void nd4c_model_shapes_free(nd4c_model_shapes *shapes);
 nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_context *context);
-void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done);
 /* The first input or output that is a sequence or an optional; NULL: all are arrays. */
 const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model);
 /* As nd4c_model_match for data of the declared kinds. */

@@ -1,5 +1,6 @@
 /* The most recent plans of a model: one for each device, settings and combination of input shapes. model_run.c looks a
- * plan up for each run; model_compile.c imports graphs with it. */
+ * plan up for each run; model_compile.c imports graphs with it. Plans that several threads run at once serve all of
+ * them; a thread that needs a new plan does not keep others from running those that exist. */
 #include <string.h>
 
 #include "array/array.h"
@@ -17,12 +18,6 @@ void nd4c_model_plan_drop(nd4c_model_plan *plan) {
   nd4c_plan_destroy(plan->plan);
   nd4c_deallocate(plan->need);
   nd4c_deallocate(plan);
-}
-
-void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done) {
-  if (model->progress != NULL) {
-    model->progress(model->user, what, done, 1);
-  }
 }
 
 static void context_numbers(const nd4c_context *context, int64_t *numbers) {
@@ -87,8 +82,8 @@ nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_conte
                                     .initializers = model->initializers,
                                     .dense = &model->dense,
                                     .all_intermediates = model->all_intermediates,
-                                    .progress = model->progress,
-                                    .user = model->user};
+                                    .progress = nd4c_model_progress,
+                                    .user = model};
 }
 
 /* The context on which the import computes constants. With a file of executables it is the host, as when the file was
@@ -148,7 +143,7 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   if (status != ND4C_OK) {
     return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;
   }
-  nd4c_model_progress(model, "preparing", 0);
+  nd4c_model_progress(model, "preparing", 0, 1);
   status = nd4c_plan_create(graph, context, &options, plan);
   if (status == ND4C_OK) {
     status = nd4c_plan_move(*plan, NULL);
@@ -158,7 +153,7 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
     }
   }
   nd4c_graph_destroy(graph);
-  nd4c_model_progress(model, "preparing", 1);
+  nd4c_model_progress(model, "preparing", 1, 1);
   bool refused = model->placement != NULL && context->strict; /* interpreting would place nothing */
   if (status == ND4C_UNSUPPORTED && !refused) {               /* strings, for example, which plans do not support */
     *need = nd4c_duplicate_text(nd4c_error_message());
@@ -167,45 +162,95 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   return status;
 }
 
-/* Keeps the most recently used plans, as many as configured. */
-static void trim_plans(nd4c_model *model) {
-  int64_t most = nd4c_config_int(ND4C_CONFIG_PLAN_CACHE);
-  nd4c_model_plan *last = model->plans;
+/* Keeps the most recently used plans, as many as configured; returns the others, without those that a thread uses, as
+ * a list. Under the list's lock. */
+static nd4c_model_plan *trim_plans(nd4c_model *model, int64_t most) {
+  nd4c_model_plan *last = model->plans, *unused = NULL;
   for (int64_t i = 1; i < most && last != NULL; i++) {
     last = last->next;
   }
   while (last != NULL && last->next != NULL) {
     nd4c_model_plan *dropped = last->next;
     last->next = dropped->next;
-    nd4c_model_plan_drop(dropped);
+    dropped->dropped = true;
+    if (dropped->users == 0) {
+      dropped->next = unused;
+      unused = dropped;
+    }
+  }
+  return unused;
+}
+
+/* Puts a plan in front, with one user. */
+static void insert_plan(nd4c_model *model, nd4c_model_plan *made) {
+  const int64_t most = nd4c_config_int(ND4C_CONFIG_PLAN_CACHE);
+  nd4c_lock_acquire(&model->turn->list);
+  made->users = 1;
+  made->next = model->plans;
+  model->plans = made;
+  nd4c_model_plan *unused = trim_plans(model, most);
+  nd4c_lock_release(&model->turn->list);
+  while (unused != NULL) {
+    nd4c_model_plan *next = unused->next;
+    nd4c_model_plan_drop(unused);
+    unused = next;
   }
 }
 
-/* Makes a plan for `made`'s key and puts it in front. Takes `made` over. */
+/* NULL: there is none. The plan moves to the front of the list. */
+static nd4c_model_plan *look_up(nd4c_model *model, const nd4c_context *context, const nd4c_array *const *inputs) {
+  nd4c_lock_acquire(&model->turn->list);
+  nd4c_model_plan **link = &model->plans;
+  while (*link != NULL && !plan_fits(*link, context, model->input_count, inputs)) {
+    link = &(*link)->next;
+  }
+  nd4c_model_plan *found = *link;
+  if (found != NULL) {
+    *link = found->next;
+    found->next = model->plans;
+    model->plans = found;
+    found->users++;
+  }
+  nd4c_lock_release(&model->turn->list);
+  return found;
+}
+
+/* By the thread that has the turn. Another thread may have made the plan while this one waited. */
 static nd4c_status add_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
-                            nd4c_model_plan *made) {
+                            nd4c_model_plan **found) {
+  *found = look_up(model, context, inputs);
+  if (*found != NULL) {
+    return ND4C_OK;
+  }
+  nd4c_model_plan *made = NULL;
+  ND4C_TRY(make_entry(context, model->input_count, inputs, &made));
   nd4c_status status = make_plan(model, context, inputs, &made->plan, &made->need);
   if (status != ND4C_OK) {
     nd4c_model_plan_drop(made);
     return status;
   }
-  made->next = model->plans;
-  model->plans = made;
-  trim_plans(model);
+  insert_plan(model, made);
+  *found = made;
   return ND4C_OK;
 }
 
-nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs) {
-  for (nd4c_model_plan **link = &model->plans; *link != NULL; link = &(*link)->next) {
-    nd4c_model_plan *found = *link;
-    if (plan_fits(found, context, model->input_count, inputs)) {
-      *link = found->next;
-      found->next = model->plans;
-      model->plans = found;
-      return ND4C_OK;
-    }
+nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                 nd4c_model_plan **found) {
+  *found = look_up(model, context, inputs);
+  if (*found != NULL) {
+    return ND4C_OK;
   }
-  nd4c_model_plan *made = NULL;
-  ND4C_TRY(make_entry(context, model->input_count, inputs, &made));
-  return add_plan(model, context, inputs, made);
+  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_run"));
+  nd4c_status status = add_plan(model, context, inputs, found);
+  nd4c_model_turn_give(model->turn);
+  return status;
+}
+
+void nd4c_model_plan_leave(const nd4c_model *model, nd4c_model_plan *plan) {
+  nd4c_lock_acquire(&model->turn->list);
+  const bool last = --plan->users == 0 && plan->dropped;
+  nd4c_lock_release(&model->turn->list);
+  if (last) {
+    nd4c_model_plan_drop(plan);
+  }
 }

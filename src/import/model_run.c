@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/context/context.h"
-#include "graph/plan.h"
+#include "graph/callers.h"
 #include "import/model_internal.h"
 
 /* -- results of an interpretation ------------------------------------------------------------------------------- */
@@ -161,25 +161,34 @@ static nd4c_status run_interpreted(nd4c_model *model, nd4c_context *context, con
   return status;
 }
 
-/* Runs a plan on the caller's context. The plan leaves the context afterwards, so that it does not keep it alive. */
-static nd4c_status run_plan(const nd4c_model *model, nd4c_plan *plan, nd4c_context *context,
-                            const nd4c_array *const *ordered, nd4c_array **outputs) {
-  ND4C_TRY(nd4c_plan_move(plan, context));
-  nd4c_status status = nd4c_plan_run(plan, ordered, model->input_count, outputs, model->output_count);
-  (void)nd4c_plan_move(plan, NULL); /* cannot fail: the plan left the context that it was made on already */
+/* Interprets the model in its turn: the interpreter keeps constants in the model. */
+static nd4c_status wait_and_interpret(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
+                                      nd4c_array **outputs) {
+  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_run"));
+  nd4c_status status = run_interpreted(model, context, ordered, outputs);
+  nd4c_model_turn_give(model->turn);
   return status;
+}
+
+static void note_run(nd4c_model *model, bool interpreted) {
+  nd4c_lock_acquire(&model->turn->list);
+  model->ran = true;
+  model->interpreted = interpreted;
+  nd4c_lock_release(&model->turn->list);
 }
 
 static nd4c_status run_ordered(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
                                nd4c_array **outputs) {
-  ND4C_TRY(nd4c_model_find_plan(model, context, ordered));
-  nd4c_plan *plan = model->plans->plan;
-  nd4c_model_progress(model, "running", 0);
-  ND4C_TRY(plan != NULL ? run_plan(model, plan, context, ordered, outputs)
-                        : run_interpreted(model, context, ordered, outputs));
-  model->ran = true;
-  model->interpreted = false;
-  nd4c_model_progress(model, "running", 1);
+  nd4c_model_plan *entry = NULL;
+  ND4C_TRY(nd4c_model_find_plan(model, context, ordered, &entry));
+  nd4c_model_progress(model, "running", 0, 1);
+  nd4c_status status = entry->plan != NULL ? nd4c_plan_run_on(entry->plan, context, ordered, model->input_count,
+                                                              outputs, model->output_count)
+                                           : wait_and_interpret(model, context, ordered, outputs);
+  nd4c_model_plan_leave(model, entry);
+  ND4C_TRY(status);
+  note_run(model, false);
+  nd4c_model_progress(model, "running", 1, 1);
   return ND4C_OK;
 }
 
@@ -206,17 +215,14 @@ nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char 
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_model_run: '%s' is a sequence or optional: use nd4c_model_run_data",
                      nd4c_model_odd_port(model)->name);
   }
+  ND4C_TRY(nd4c_model_turn_check(model->turn, "nd4c_model_run"));
   ND4C_TRY(nd4c_context_resolve(context, &context));
   if (model->input_count > FEW) {
     ND4C_TRY(nd4c_allocate_or_fail((size_t)model->input_count, sizeof *ordered, "the inputs of a model", &ordered));
   }
   nd4c_status status = nd4c_model_match(model, input_names, inputs, input_count, ordered);
   if (status == ND4C_OK) {
-    status = nd4c_model_turn_take(model->turn, "nd4c_model_run");
-  }
-  if (status == ND4C_OK) {
     status = run_ordered(model, context, ordered, outputs);
-    nd4c_model_turn_give(model->turn);
   }
   if (ordered != few) {
     nd4c_deallocate((void *)ordered);
@@ -249,9 +255,11 @@ static nd4c_status run_data(nd4c_model *model, nd4c_context *context, const nd4c
                             nd4c_datum **outputs) {
   /* intermediate values may be sequences or optionals */
   if (nd4c_model_odd_port(model) != NULL || model->all_intermediates) {
-    ND4C_TRY(interpret(model, context, ordered, outputs));
-    model->ran = true;
-    model->interpreted = true;
+    ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_run_data"));
+    nd4c_status status = interpret(model, context, ordered, outputs);
+    nd4c_model_turn_give(model->turn);
+    ND4C_TRY(status);
+    note_run(model, true);
     return ND4C_OK;
   }
   const nd4c_array **arrays = nd4c_allocate_zeroed((size_t)model->input_count, sizeof *arrays);
@@ -269,6 +277,7 @@ nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *context, const 
                                 int32_t output_count) {
   ND4C_TRY(nd4c_model_check(model));
   ND4C_TRY(check_room(model, (const void *)outputs, output_count, "nd4c_model_run_data"));
+  ND4C_TRY(nd4c_model_turn_check(model->turn, "nd4c_model_run_data"));
   ND4C_TRY(nd4c_context_resolve(context, &context));
   const nd4c_datum **ordered = nd4c_allocate_zeroed((size_t)model->input_count, sizeof *ordered);
   nd4c_datum **results = nd4c_allocate_zeroed((size_t)model->output_count, sizeof *results);
@@ -276,11 +285,7 @@ nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *context, const 
                            ? nd4c_fail_memory("the values of a model", (size_t)model->output_count * sizeof *results)
                            : nd4c_model_match_data(model, input_names, inputs, input_count, ordered);
   if (status == ND4C_OK) {
-    status = nd4c_model_turn_take(model->turn, "nd4c_model_run_data");
-  }
-  if (status == ND4C_OK) {
     status = run_data(model, context, ordered, results);
-    nd4c_model_turn_give(model->turn);
   }
   if (status == ND4C_OK) {
     memcpy((void *)outputs, (const void *)results, (size_t)model->output_count * sizeof *outputs);

@@ -1,5 +1,5 @@
-/* The turn of a model: runs change its plans, so only one thread at a time may run it. model.c, model_run.c and
- * model_compile.c take the turn and give it back. */
+/* The turn of a model, and calls of its progress callback. One thread at a time imports or interprets a model; runs of
+ * its plans need no turn. model.c, model_run.c, model_plans.c and model_compile.c take the turn and give it back. */
 #include "base/status.h"
 #include "import/model_internal.h"
 
@@ -9,20 +9,30 @@ static const char *this_thread(void) {
   return &here;
 }
 
+/* The turn of the model whose callback this thread is in; NULL: of none. */
+static _Thread_local const nd4c_model_turn *calling;
+
 void nd4c_model_turn_init(nd4c_model_turn *turn) {
   nd4c_lock_init(&turn->lock);
+  nd4c_lock_init(&turn->list);
   atomic_init(&turn->thread, NULL);
 }
 
 void nd4c_model_turn_destroy(nd4c_model_turn *turn) {
+  nd4c_lock_destroy(&turn->list);
   nd4c_lock_destroy(&turn->lock);
 }
 
-nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what) {
+nd4c_status nd4c_model_turn_check(const nd4c_model_turn *turn, const char *what) {
   /* Only this thread can have put its own address there, so there is no race in the answer. */
-  if (atomic_load_explicit(&turn->thread, memory_order_relaxed) == this_thread()) {
+  if (calling == turn || atomic_load_explicit(&turn->thread, memory_order_relaxed) == this_thread()) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: called by the progress callback of the model's own run", what);
   }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what) {
+  ND4C_TRY(nd4c_model_turn_check(turn, what));
   nd4c_lock_acquire(&turn->lock);
   atomic_store_explicit(&turn->thread, this_thread(), memory_order_relaxed);
   return ND4C_OK;
@@ -31,4 +41,18 @@ nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what) {
 void nd4c_model_turn_give(nd4c_model_turn *turn) {
   atomic_store_explicit(&turn->thread, NULL, memory_order_relaxed);
   nd4c_lock_release(&turn->lock);
+}
+
+void nd4c_model_progress(void *user, const char *what, int64_t done, int64_t total) {
+  nd4c_model *model = user;
+  nd4c_lock_acquire(&model->turn->list);
+  const nd4c_progress_callback callback = model->progress;
+  void *argument = model->user;
+  nd4c_lock_release(&model->turn->list);
+  if (callback != NULL) {
+    const nd4c_model_turn *outer = calling;
+    calling = model->turn;
+    callback(argument, what, done, total);
+    calling = outer;
+  }
 }

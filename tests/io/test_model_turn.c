@@ -1,4 +1,5 @@
-/* One model, several threads: runs wait for each other; its own progress callback is refused. */
+/* One model, several threads: runs of plans do not wait, for other runs or for an import; the model's own progress
+ * callback is refused. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,8 +113,42 @@ static void its_own_callback_is_refused(void **state) {
   nd4c_model_close(m.model);
 }
 
+typedef struct importer {
+  worker other; /* runs a plan that exists while the import is going on */
+  int started;
+} importer;
+
+static void *run_beside(void *argument) {
+  worker *w = argument;
+  w->wrong = run_once(w, 3.0);
+  return NULL;
+}
+
+static void begin_beside(void *user, const char *what, int64_t done, int64_t total) {
+  importer *i = user;
+  (void)done;
+  (void)total;
+  if (strcmp(what, "preparing") == 0 && i->started++ == 0) {
+    assert_int_equal(pthread_create(&i->other.thread, NULL, run_beside, &i->other), 0);
+    assert_int_equal(pthread_join(i->other.thread, NULL), 0); /* if it waited for the import, this would not end */
+  }
+}
+
+static void runs_go_on_during_an_import(void **state) {
+  (void)state;
+  importer i = {.other = {.model = open_example(), .rows = 2}};
+  worker w = {.model = i.other.model, .rows = 5};
+  assert_int_equal(run_once(&i.other, 1.0), 0); /* makes the plan */
+  nd4c_model_set_progress(w.model, begin_beside, &i);
+  assert_int_equal(run_once(&w, 2.0), 0);
+  assert_true(i.started > 0);
+  assert_int_equal(i.other.wrong, 0);
+  nd4c_model_close(w.model);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_model),
-                                     cmocka_unit_test(its_own_callback_is_refused)};
+                                     cmocka_unit_test(its_own_callback_is_refused),
+                                     cmocka_unit_test(runs_go_on_during_an_import)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

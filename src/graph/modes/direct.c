@@ -57,6 +57,16 @@ static nd4c_status run_one(const nd4c_plan *plan, nd4c_step *step) {
   return nd4c_choice_run(step->choice, plan->context, &step->call);
 }
 
+/* The plan has the times of all its callers. */
+static void note_time(const nd4c_plan *plan, nd4c_step *step, int64_t taken) {
+  nd4c_step *noted = plan->parent == NULL ? step : &plan->parent->steps[step - plan->steps];
+  int64_t least = atomic_load_explicit(&noted->nanoseconds, memory_order_relaxed);
+  while ((least == 0 || taken < least) &&
+         !atomic_compare_exchange_weak_explicit(&noted->nanoseconds, &least, taken, memory_order_relaxed,
+                                                memory_order_relaxed)) {
+  }
+}
+
 static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
   const nd4c_op_info *op = &plan->graph->nodes[step->node].def->info;
   bool traced = nd4c_tracer_is_on();
@@ -68,8 +78,7 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
   }
   ND4C_TRY(status);
   if (plan->profiled) {
-    int64_t taken = nd4c_os_nanoseconds() - begin;
-    step->nanoseconds = step->nanoseconds == 0 || taken < step->nanoseconds ? taken : step->nanoseconds;
+    note_time(plan, step, nd4c_os_nanoseconds() - begin);
   }
   return ND4C_OK;
 }

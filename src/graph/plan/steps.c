@@ -117,7 +117,7 @@ static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
   return nd4c_fail(first, "%s", reason != NULL ? reason : "no kernel or compiler computes this call");
 }
 
-static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
+nd4c_status nd4c_plan_describe_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   step->node = index;
   step->input_count = node->input_count;
@@ -128,13 +128,18 @@ static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step)
                             &step->tensors));
   describe_operands(plan, step);
   step->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
-                           .flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                            .op = &node->def->info,
                            .input_count = node->input_count,
                            .output_count = node->output_count,
                            .inputs = step->tensors,
                            .outputs = step->tensors + node->input_count,
                            .attrs = node->attrs};
+  return ND4C_OK;
+}
+
+static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
+  ND4C_TRY(nd4c_plan_describe_step(plan, index, step));
+  step->call.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0;
   return ND4C_OK;
 }
 

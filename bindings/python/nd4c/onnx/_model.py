@@ -147,7 +147,7 @@ def _check_callable(function):
 
 
 class Model(Owner):
-    """An ONNX model. `inputs` and `outputs` describe what it takes and gives. Runs by several threads wait for each other.
+    """An ONNX model. `inputs` and `outputs` describe what it takes and gives. Several threads may run it at once.
 
     close(), which the end of a `with` block calls, too, releases the weights. A copy is opened anew from the same bytes or
     file. Pickling stores the bytes of the file; the path where the weights are in files beside it.

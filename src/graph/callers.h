@@ -1,0 +1,22 @@
+/* Callers of one plan: each run of a plan gets a caller, which has what a run changes: an arena, operands' addresses,
+ * staging arrays. The plan itself is its first caller. run.c takes one for each run; import/model_run.c does so through
+ * nd4c_plan_run_on. */
+#ifndef ND4C_GRAPH_CALLERS_H
+#define ND4C_GRAPH_CALLERS_H
+
+#include "graph/plan.h"
+
+nd4c_status nd4c_callers_init(nd4c_plan *plan);
+/* A caller that no other thread uses. In mode direct, a further one is made if all are in use; in the other modes the
+ * plan is the only caller, and the thread waits for it. MEMORY, MEMORY_CAP. */
+nd4c_status nd4c_callers_take(nd4c_plan *plan, nd4c_plan **caller);
+void nd4c_callers_give(nd4c_plan *plan, nd4c_plan *caller);
+/* Frees all callers but the plan. */
+void nd4c_callers_free(nd4c_plan *plan);
+
+/* As nd4c_plan_run, on a context with the settings of the one that the plan was made on. The plan keeps no context
+ * alive: it was moved to none, and so is the caller after the run. */
+nd4c_status nd4c_plan_run_on(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,
+                             int32_t input_count, nd4c_array **outputs, int32_t output_count);
+
+#endif
