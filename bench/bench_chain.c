@@ -1,6 +1,7 @@
 /* A chain of element-wise ops, tanh(sqrt(x * x + y * y) * 0.5 + exp(-x) / (1 + y)) - x * y + 2: fused by engine tile,
  * op by op, and the memory's limit (the same bytes read and written by a hand-written loop). Usage: bench_chain
- * [ELEMENTS]; 10^7 by default. Prints lines of JSON, then the ratios. */
+ * [ELEMENTS]; 10^7 by default. Prints lines of JSON, then the ratios.
+ * bench/python/chain_jax.py times JAX. */
 #include <stdio.h>
 #include <stdlib.h>
 

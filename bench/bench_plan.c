@@ -69,6 +69,7 @@ int main(int count, char **arguments) {
     return 2;
   }
   bench_check(nd4c_backend_load(arguments[1]), "the stub");
+  bench_check(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "tile"), "a rule"); /* it would make one step of many */
   nd4c_context *contexts[] = {context_on("stub:0"), context_on("cpu:0")};
   plan_state states[CASES];
   bench_case cases[CASES];

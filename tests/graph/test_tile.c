@@ -26,8 +26,14 @@ static const nd4c_op any_binary[] = {ND4C_OP_add,     ND4C_OP_subtract, ND4C_OP_
 static const nd4c_op comparisons[] = {ND4C_OP_equal,      ND4C_OP_not_equal, ND4C_OP_less,
                                       ND4C_OP_less_equal, ND4C_OP_greater,   ND4C_OP_greater_equal};
 
+/* What AVX-512 computes in registers. */
+static const nd4c_op plain_unary[] = {ND4C_OP_negative, ND4C_OP_abs,  ND4C_OP_square, ND4C_OP_relu, ND4C_OP_reciprocal,
+                                      ND4C_OP_exp,      ND4C_OP_log,  ND4C_OP_tanh,   ND4C_OP_sqrt, ND4C_OP_sigmoid,
+                                      ND4C_OP_erf,      ND4C_OP_gelu, ND4C_OP_tanh};
+
 typedef struct maker {
   nd4c_graph *graph;
+  bool plain; /* only ops and operands that can stay in registers */
   uint64_t random;
   nd4c_dtype dtype;
   int64_t shape[4];
@@ -82,6 +88,9 @@ static nd4c_value any_value(maker *work) {
 }
 
 static nd4c_value any_operand(maker *work) {
+  if (work->plain) {
+    return pick(&work->random, 3) == 0 ? work->smaller[2] : any_value(work);
+  }
   return pick(&work->random, 3) == 0 ? work->smaller[pick(&work->random, FORMS)] : any_value(work);
 }
 
@@ -104,6 +113,10 @@ static nd4c_value add_where(maker *work) {
 static nd4c_value add_node(maker *work) {
   const bool real = work->dtype != ND4C_INT32 && work->dtype != ND4C_INT64;
   const int32_t kind = pick(&work->random, 16);
+  if (work->plain && kind < 8) {
+    return check_unary(work->graph, plain_unary[pick(&work->random, sizeof plain_unary / sizeof *plain_unary)],
+                       any_value(work));
+  }
   if (kind < 4 && real) {
     return check_unary(work->graph, float_unary[pick(&work->random, sizeof float_unary / sizeof *float_unary)],
                        any_value(work));
@@ -160,13 +173,23 @@ static int32_t count_chains(const nd4c_plan *plan) {
   return count;
 }
 
+/* Whether byte `i` belongs to two float32 that are NaN: of two NaN operands, either may be the result. */
+static bool are_nan(nd4c_dtype dtype, const unsigned char *left, const unsigned char *right, size_t i) {
+  float a = 0, b = 0;
+  if (dtype == ND4C_FLOAT32) {
+    memcpy(&a, left + i / sizeof a * sizeof a, sizeof a);
+    memcpy(&b, right + i / sizeof b * sizeof b, sizeof b);
+  }
+  return isnan(a) && isnan(b);
+}
+
 static void check_bits(const nd4c_array *expected, const nd4c_array *actual) {
   const size_t bytes = (size_t)(nd4c_array_size(expected) * nd4c_dtype_size(nd4c_array_dtype(expected)));
   unsigned char *left = malloc(bytes + 1), *right = malloc(bytes + 1);
   CHECK_OK(nd4c_array_read(expected, left, bytes));
   CHECK_OK(nd4c_array_read(actual, right, bytes));
   for (size_t i = 0; i < bytes; i++) {
-    if (left[i] != right[i]) {
+    if (left[i] != right[i] && !are_nan(nd4c_array_dtype(expected), left, right, i)) {
       fail_msg("ND4C_TEST_SEED=%llu: byte %zu of %zu differs from that of eager calls", (unsigned long long)check_seed,
                i, bytes);
     }
@@ -207,7 +230,7 @@ static void chains_give_the_bits_of_eager_calls(void **state) {
       continue;
     }
     nd4c_array *expected[OUTPUTS + 1] = {NULL};
-    maker work = {.random = seed * 1000003, .dtype = dtypes[seed % 8]};
+    maker work = {.random = seed * 1000003, .dtype = dtypes[seed % 8], .plain = seed % 8 == 1 || seed % 8 == 2};
     check_seed = seed;
     CHECK_OK(nd4c_graph_create(&work.graph));
     make_chain(&work);
@@ -226,13 +249,13 @@ static void chains_give_the_bits_of_eager_calls(void **state) {
 /* -- what is taken --------------------------------------------------------------------------------------------------
  */
 
-/* tanh(x * x + y) of this many elements. */
+/* tanh(x * y + y) of this many elements. */
 static nd4c_plan *make_plan(int64_t count, nd4c_value (*end)(nd4c_graph *, nd4c_value)) {
   nd4c_graph *graph = NULL;
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   const nd4c_value x = check_input(graph, "x", 1, &count), y = check_input(graph, "y", 1, &count);
-  nd4c_value z = check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_multiply, x, x), y);
+  nd4c_value z = check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_multiply, x, y), y);
   z = check_unary(graph, ND4C_OP_tanh, z);
   CHECK_OK(nd4c_graph_output(graph, "z", end == NULL ? z : end(graph, z)));
   CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));

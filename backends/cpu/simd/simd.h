@@ -8,6 +8,7 @@
 #include "kernels/cpu/attention/attention.h"
 #include "kernels/cpu/contraction/gemm.h"
 #include "kernels/cpu/elementwise/binary.h"
+#include "kernels/cpu/elementwise/chain.h"
 #include "kernels/cpu/elementwise/fast.h"
 #include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/indexing/pick.h"

@@ -19,11 +19,15 @@ typedef struct assembly {
 static nd4c_tile_program *allocate(const nd4c_segment *piece) {
   const size_t ports = (size_t)piece->input_count + (size_t)piece->output_count;
   const size_t steps = (size_t)piece->node_count + ports;
+  const size_t chain = 3 * (size_t)piece->node_count + 1; /* a load, a node, a store */
   nd4c_tile_program *program =
-      nd4c_cpu_host->allocate(sizeof *program + steps * sizeof *program->steps + ports * sizeof *program->ports);
+      nd4c_cpu_host->allocate(sizeof *program + steps * sizeof *program->steps + 2 * chain * sizeof **program->chains +
+                              ports * sizeof *program->ports);
   if (program != NULL) {
     program->steps = (nd4c_tile_step *)(program + 1);
-    program->ports = (nd4c_tile_port *)(program->steps + steps);
+    program->chains[0] = (nd4c_chain_step *)(program->steps + steps);
+    program->chains[1] = program->chains[0] + chain;
+    program->ports = (nd4c_tile_port *)(program->chains[1] + chain); /* last: it needs the least alignment */
     program->input_count = piece->input_count;
     program->output_count = piece->output_count;
   }
@@ -97,6 +101,7 @@ static void add_loads(assembly *work, int32_t node, const nd4c_simd_element *ele
     if (port->bytes == 0) { /* the first node that reads it */
       const bool repeats = call->inputs[k].size != call->outputs[0].size;
       port->bytes = nd4c_cpu_dtype_bytes(call->inputs[k].dtype);
+      port->is_one = repeats && call->inputs[k].size == 1;
       port->reg = take_register(work, value, repeats && (call->inputs[k].size > 1 || port->needs_elements));
       add_step(work->program, ND4C_TILE_LOAD, value);
     }
@@ -194,6 +199,7 @@ static nd4c_status assemble(assembly *work) {
   for (int32_t i = 0; i < work->piece->node_count; i++) {
     ND4C_BACKEND_TRY(add_node(work, i));
   }
+  nd4c_tile_list_chain(work->piece, work->program);
   return choose_tile(work);
 }
 

@@ -6,7 +6,7 @@
 typedef struct run {
   const nd4c_tile_program *program;
   const nd4c_tile_operand *operands; /* inputs, then outputs */
-  int64_t size;                      /* elements of the chain */
+  int64_t first, size;               /* elements of the chain: those before the first are computed */
   bool stream;                       /* outputs are written past the caches */
   int32_t widest_input;              /* bytes an element, of those inputs that are read in place */
 } run;
@@ -142,7 +142,7 @@ static void run_tiles(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   prepare(work, memory, &now);
   for (int64_t number = begin; number < end; number++) {
-    now.begin = number * most;
+    now.begin = work->first + number * most;
     now.count = work->size - now.begin < most ? work->size - now.begin : most;
     const int64_t rest = work->size - now.begin - now.count;
     now.next_count = number + 1 < end ? (rest < most ? rest : most) : 0;
@@ -189,7 +189,8 @@ nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution
     const bool wider = operands[i].lie == ND4C_TILE_FLAT && operands[i].bytes > work.widest_input;
     work.widest_input = wider ? operands[i].bytes : work.widest_input;
   }
-  const int64_t tiles = (work.size + program->tile - 1) / program->tile;
+  work.first = nd4c_tile_run_chain(program, operands, work.size, execution->width, work.stream);
+  const int64_t tiles = (work.size - work.first + program->tile - 1) / program->tile;
   const int64_t grain = ND4C_NEST_PIECE_COST / ((int64_t)program->cost * program->tile);
   nd4c_cpu_parallel(tiles, grain > 0 ? grain : 1, execution->width, run_tiles, &work);
   return ND4C_OK;

@@ -1,9 +1,10 @@
 /* Engine tile: a compiler that computes chains of element-wise ops in one loop over tiles. A tile is so short that the
  * chain's intermediate results stay in the first cache; only inputs and outputs of the chain pass through memory. The
- * loops are those of engine simd, so results have the same bits as those of its kernels, one op at a time.
+ * loops are those of engine simd, so results have the same bits as those of its kernels, one op at a time. Where the
+ * instruction-set level has steps for all ops of a chain, its values even stay in registers.
  *
  * partition.c chooses the chains, program.c compiles a chain to a program, layout.c finds out how operands lie along
- * the chain's elements, run.c runs programs. compiler.c has the table. */
+ * the chain's elements, run.c runs programs, registers.c those in registers. compiler.c has the table. */
 #ifndef ND4C_BACKENDS_CPU_TILE_TILE_H
 #define ND4C_BACKENDS_CPU_TILE_TILE_H
 
@@ -40,6 +41,7 @@ typedef struct nd4c_tile_port {
   int32_t bytes;       /* an element */
   int32_t reg;         /* register that holds its elements where it cannot be read or written in place */
   bool needs_elements; /* an input that some node cannot read as one repeated element */
+  bool is_one;         /* an input of one element, which is repeated */
 } nd4c_tile_port;
 
 typedef struct nd4c_tile_program {
@@ -49,12 +51,17 @@ typedef struct nd4c_tile_program {
   int32_t cost;           /* of one element, in the unit of nd4c_nest_run */
   nd4c_tile_port *ports;  /* inputs, then outputs */
   nd4c_tile_step *steps;
+  nd4c_chain_step *chains[2]; /* the program in registers: outputs are stored, or streamed */
+  int32_t chain_count;        /* its steps; 0: there is no such program */
+  bool reads_outputs;         /* it reads outputs again, so they should not be streamed */
 } nd4c_tile_program;
 
 /* Compiles a piece of nodes whose outputs have one shape. UNSUPPORTED if its intermediate results need too much memory.
  */
 nd4c_status nd4c_tile_compile(const nd4c_segment *piece, nd4c_tile_program **program);
 void nd4c_tile_release(nd4c_tile_program *program);
+/* Writes the program's steps in registers, if there are any for all its nodes. */
+void nd4c_tile_list_chain(const nd4c_segment *piece, nd4c_tile_program *program);
 
 /* -- operands ------------------------------------------------------------------------------------------------------ */
 
@@ -83,6 +90,10 @@ void nd4c_tile_scatter(const nd4c_tile_operand *operand, int64_t begin, int64_t 
 
 int64_t nd4c_tile_scratch_bytes(const nd4c_tile_program *program);
 nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution *execution);
+
+/* Computes the first elements in registers, if that is possible; returns how many. */
+int64_t nd4c_tile_run_chain(const nd4c_tile_program *program, const nd4c_tile_operand *operands, int64_t size,
+                            int32_t width, bool stream);
 
 nd4c_status nd4c_tile_partition(const nd4c_segment *region, const nd4c_compile_options *options,
                                 nd4c_partition *answer);
