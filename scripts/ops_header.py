@@ -39,6 +39,10 @@ DTYPES = {"BOOLEAN": "bool", "REAL_FLOATING": "float", "FLOATING": "float, compl
                        "float8_e5m2fnuz, packed"}
 
 
+# Refusals of symbolic extents (src/ops/infer/symbolic.c), which the functions of ops.h never get.
+NOT_EAGER = ("nd4c_rule_needs_numbers", "nd4c_rule_too_long")
+
+
 def read_rules(source):
     """For each function of src/ops/infer and src/array: the comment above it and its text."""
     functions = {}
@@ -61,7 +65,7 @@ def reach(functions, rule):
                 continue
             seen.add((name, found[0]))
             texts.append(found[2])
-            todo += [(word, found[0]) for word in set(re.findall(r"\w+", found[2])) if word in functions]
+            todo += [(word, found[0]) for word in set(re.findall(r"\w+", found[2])) if word in functions and word not in NOT_EAGER]
     return texts
 
 

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "run.h"
+#include "symbolic.h"
 
 static const char usage[] =
     "usage: nd4c_conformance [--backend NAME] [--plugin PATH] [--engine NAME] [--op NAME] [--dtype NAME]\n"
     "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--quick] [--verbose]\n"
-    "                        [--records DIR] [--coverage] [--ask] [--without-libraries]\n"
+    "                        [--records DIR] [--coverage] [--ask] [--symbolic] [--without-libraries]\n"
     "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n\n"
     "  --backend NAME  the backend to test: its first device\n"
     "  --plugin PATH   load this plug-in first, with its ops; a path with a '/'\n"
@@ -24,6 +25,7 @@ static const char usage[] =
     "  --coverage      how many pairs of op and dtype the backend computes itself, and which not; fails where\n"
     "                  a call copies between devices, or moves more between host and device than its op may\n"
     "  --ask           only asks, of contiguous operands, whether the backend computes the call, and computes nothing\n"
+    "  --symbolic      infers with named dims in place of the operands' extents, and computes nothing\n"
     "  --without-libraries  skips calls that answer LIBRARY, because a library that the op loads is not here;\n"
     "                  without it they fail\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
@@ -73,6 +75,8 @@ static bool parse(int argc, char **argv, cf_options *options, int *code) {
       options->ask = true;
       options->layout = cf_layout_names[CF_LAYOUT_contiguous];
       options->mode = cf_mode_names[CF_MODE_fresh];
+    } else if (strcmp(argv[i], "--symbolic") == 0) {
+      options->symbolic = true;
     } else if (strcmp(argv[i], "--without-libraries") == 0) {
       options->without_libraries = true;
     } else if (strcmp(argv[i], "--full") == 0) {
@@ -245,6 +249,9 @@ int main(int argc, char **argv) {
   }
   if (run.options.records != NULL && !cf_golden_load(run.options.records, wants, &run.options)) {
     return 2;
+  }
+  if (run.options.symbolic) {
+    return cf_run_symbolic(&run, wants);
   }
   code = set_up(&run);
   if (code != 0) {

@@ -20,6 +20,7 @@ typedef struct cf_options {
   const char *records;
   uint64_t seed;
   bool full, quick, verbose, coverage, ask, without_libraries;
+  bool symbolic; /* only infers, with dims in place of extents (symbolic.c) */
 } cf_options;
 
 enum { CF_REASONS = 64 };

@@ -20,8 +20,9 @@ static nd4c_status resolve(const window_record *record, nd4c_window *window) {
   const int64_t explicit_pads[] = {record->pad_begin, record->pad_end};
   const bool given = record->auto_pad == ND4C_AUTO_PAD_EXPLICIT;
   const nd4c_attr_value pads = {.kind = ND4C_ATTR_INTS, .count = given ? 2 : 0, .as.ints = explicit_pads};
-  return nd4c_window_resolve(nd4c_op_get(ND4C_OP_max_pool), 1, &record->input, &record->kernel, &strides, &pads,
-                             &dilations, record->auto_pad, record->ceil_mode, window);
+  const nd4c_inference inference = {.op = nd4c_op_get(ND4C_OP_max_pool)};
+  return nd4c_window_resolve(&inference, 1, &record->input, &record->kernel, &strides, &pads, &dilations,
+                             record->auto_pad, record->ceil_mode, window);
 }
 
 static void paddings_and_extents(void **state) {
@@ -62,9 +63,10 @@ static void wrong_axes_are_refused(void **state) {
                                "conv: 4 spatial axes given, expected 1 to 3"};
   for (int32_t i = 0; i < 3; i++) {
     nd4c_window window;
-    assert_int_equal(nd4c_window_resolve(nd4c_op_get(ND4C_OP_conv), counts[i], extents, extents, &none, &none, &none, 0,
-                                         false, &window),
-                     ND4C_SHAPE);
+    const nd4c_inference inference = {.op = nd4c_op_get(ND4C_OP_conv)};
+    assert_int_equal(
+        nd4c_window_resolve(&inference, counts[i], extents, extents, &none, &none, &none, 0, false, &window),
+        ND4C_SHAPE);
     assert_string_equal(nd4c_error_message(), texts[i]);
   }
 }

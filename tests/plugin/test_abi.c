@@ -418,7 +418,8 @@ FIELD(nd4c_inference, inputs, 16);
 FIELD(nd4c_inference, attrs, 24);
 FIELD(nd4c_inference, outputs, 32);
 FIELD(nd4c_inference, data, 40);
-GROWS(nd4c_inference, 48);
+FIELD(nd4c_inference, extents, 48);
+GROWS(nd4c_inference, 56);
 
 FIELD(nd4c_host, struct_size, 0);
 FIELD(nd4c_host, abi_major, 4);

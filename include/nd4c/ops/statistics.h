@@ -43,7 +43,7 @@ ND4C_API nd4c_status nd4c_std_on(nd4c_context *context, const nd4c_array *x, con
  * Attributes: axis (-1), reverse (false), exclusive (false), include_initial (false), dtype (ND4C_DTYPE_NONE).
  * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 for bool and
  *     integers, else x's.
- * Statuses: ARGUMENT, DTYPE, INDEX. */
+ * Statuses: ARGUMENT, DTYPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_cumulative_sum(const nd4c_array *x, int64_t axis, bool reverse, bool exclusive,
                                          bool include_initial, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_cumulative_sum_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool reverse,
@@ -55,7 +55,7 @@ ND4C_API nd4c_status nd4c_cumulative_sum_on(nd4c_context *context, const nd4c_ar
  * Attributes: axis (-1), reverse (false), exclusive (false), include_initial (false), dtype (ND4C_DTYPE_NONE).
  * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 for bool and
  *     integers, else x's.
- * Statuses: ARGUMENT, DTYPE, INDEX. */
+ * Statuses: ARGUMENT, DTYPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_cumulative_prod(const nd4c_array *x, int64_t axis, bool reverse, bool exclusive,
                                           bool include_initial, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_cumulative_prod_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool reverse,

@@ -30,6 +30,8 @@ typedef struct nd4c_inferred {
   bool shape_depends_on_data;
 } nd4c_inferred;
 
+struct nd4c_extents;
+
 /* The arguments of inference. nd4c has checked the inputs against the schema: their number, that required ones are
  * given, the first one's dtype, ranks and extents. It has also checked that attributes have the schema's kinds. */
 typedef struct nd4c_inference {
@@ -40,6 +42,7 @@ typedef struct nd4c_inference {
   const nd4c_attr_value *attrs; /* in the schema's order, defaults filled in */
   nd4c_inferred *outputs;       /* op->output_count entries, which infer fills */
   const void *data;             /* nd4c_plugin_op.data */
+  struct nd4c_extents *extents; /* nd4c's own: NULL for ops of plug-ins, whose extents are numbers */
 } nd4c_inference;
 
 typedef nd4c_status (*nd4c_infer_function)(nd4c_inference *inference);

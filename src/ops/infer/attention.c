@@ -1,9 +1,8 @@
 /* Inference rules of op_table/attention.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
-#include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-enum { KEY_AXES = 4 };
+enum { KEY_AXES = 4, ANY = -1 /* number of outputs */ };
 
 /* Sizes of one of q, k, v. */
 typedef struct operand {
@@ -16,12 +15,13 @@ static nd4c_status read_operand(const nd4c_inference *inference, int32_t positio
     *o = (operand){x->shape[0], x->shape[1], x->shape[2], x->shape[3]};
     return ND4C_OK;
   }
-  if (heads < 1 || x->shape[2] % heads != 0) {
+  if (heads < 1 || !nd4c_rule_is_multiple(inference, x->shape[2], heads)) {
     return nd4c_rule_refuse(inference, position, heads < 1 ? ND4C_ARGUMENT : ND4C_SHAPE,
                             "expected a last axis that is a multiple of the number of heads, which is %lld",
                             (long long)heads);
   }
-  *o = (operand){x->shape[0], heads, x->shape[1], x->shape[2] / heads};
+  *o = (operand){x->shape[0], heads, x->shape[1], 0};
+  (void)nd4c_rule_divide(inference, x->shape[2], heads, &o->head);
   return ND4C_OK;
 }
 
@@ -42,12 +42,14 @@ static nd4c_status check_ranks(const nd4c_inference *inference) {
 }
 
 static nd4c_status check_match(const nd4c_inference *inference, const operand *q, const operand *k, const operand *v) {
-  if (k->batch != q->batch || k->head != q->head || k->heads < 1 || q->heads % k->heads != 0) {
+  if (!nd4c_rule_is_equal(inference, k->batch, q->batch) || !nd4c_rule_is_equal(inference, k->head, q->head) ||
+      !nd4c_rule_is_at_least(inference, k->heads, 1) || !nd4c_rule_is_multiple(inference, q->heads, k->heads)) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE,
                             "expected q's batch %lld and head size %lld, and a number of heads that divides its %lld",
                             (long long)q->batch, (long long)q->head, (long long)q->heads);
   }
-  if (v->batch != k->batch || v->heads != k->heads || v->length != k->length) {
+  if (!nd4c_rule_is_equal(inference, v->batch, k->batch) || !nd4c_rule_is_equal(inference, v->heads, k->heads) ||
+      !nd4c_rule_is_equal(inference, v->length, k->length)) {
     return nd4c_rule_refuse(inference, 2, ND4C_SHAPE, "expected k's batch %lld, heads %lld and length %lld",
                             (long long)k->batch, (long long)k->heads, (long long)k->length);
   }
@@ -76,7 +78,7 @@ static nd4c_status check_past(const nd4c_inference *inference, const operand *k,
     return nd4c_rule_refuse(inference, ND4C_IN_attention_past_value, ND4C_DTYPE, "expected %s, the dtype of input v",
                             nd4c_dtype_name(inference->inputs[2].dtype));
   }
-  if (!nd4c_checked_add(*total, key->shape[2], total)) {
+  if (!nd4c_rule_add(inference, *total, key->shape[2], total)) {
     return nd4c_rule_refuse(inference, ND4C_IN_attention_past_key, ND4C_OVERFLOW, "expected fewer than 2^63 keys");
   }
   return ND4C_OK;
@@ -93,7 +95,7 @@ static nd4c_status check_mask(const nd4c_inference *inference, int32_t position,
     return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected bool or real numbers");
   }
   int64_t shape[KEY_AXES] = {q->batch, q->heads, q->length, total};
-  if (mask->rank > 0 && mask->shape[mask->rank - 1] < total) {
+  if (mask->rank > 0 && nd4c_rule_is_at_least(inference, total, mask->shape[mask->rank - 1])) {
     shape[3] = mask->shape[mask->rank - 1];
   }
   return nd4c_rule_broadcasts_to(inference, position, "[n, heads, queries, keys]", KEY_AXES, shape);
@@ -134,7 +136,7 @@ static nd4c_status infer_attention(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_expect_shape(inference, ND4C_IN_attention_key_lengths, 1, &q.batch, "one length a sequence"));
   ND4C_TRY(check_windows(inference));
   int64_t packed = 0;
-  if (x->rank == 3 && !nd4c_checked_multiply(q.heads, v.head, &packed)) {
+  if (x->rank == 3 && !nd4c_rule_multiply(inference, q.heads, v.head, &packed)) {
     return nd4c_rule_refuse(inference, 2, ND4C_OVERFLOW, "expected fewer than 2^63 features");
   }
   const int64_t spread[KEY_AXES] = {q.batch, q.heads, q.length, v.head}, dense[3] = {q.batch, q.length, packed};
@@ -169,11 +171,12 @@ nd4c_status nd4c_infer_attention_with_cache(nd4c_inference *inference) {
 static nd4c_status check_projection(const nd4c_inference *inference, int32_t x, int32_t w, int32_t bias,
                                     int64_t features, int64_t heads, int64_t outputs) {
   const nd4c_tensor *weights = &inference->inputs[w];
-  if (weights->rank != 2 || weights->shape[1] != features || weights->shape[0] % heads != 0 ||
-      (outputs >= 0 && weights->shape[0] != outputs)) {
+  if (weights->rank != 2 || !nd4c_rule_is_equal(inference, weights->shape[1], features) ||
+      !nd4c_rule_is_multiple(inference, weights->shape[0], heads) ||
+      (outputs != ANY && !nd4c_rule_is_equal(inference, weights->shape[0], outputs))) {
     return nd4c_rule_refuse(inference, w, ND4C_SHAPE,
                             "expected [features out, %lld], features out a multiple of the %lld heads%s",
-                            (long long)features, (long long)heads, outputs >= 0 ? " and as wq's" : "");
+                            (long long)features, (long long)heads, outputs != ANY ? " and as wq's" : "");
   }
   (void)x;
   return nd4c_rule_expect_shape(inference, bias, 1, weights->shape, "one value a feature");
@@ -196,17 +199,19 @@ nd4c_status nd4c_infer_multi_head_attention(nd4c_inference *inference) {
   for (int32_t i = 0; i < 3; i++) {
     ND4C_TRY(nd4c_rule_expect_rank(inference, i, 3, "[n, t, features]"));
   }
-  if (k->shape[0] != q->shape[0] || v->shape[0] != q->shape[0] || v->shape[1] != k->shape[1]) {
+  if (!nd4c_rule_is_equal(inference, k->shape[0], q->shape[0]) ||
+      !nd4c_rule_is_equal(inference, v->shape[0], q->shape[0]) ||
+      !nd4c_rule_is_equal(inference, v->shape[1], k->shape[1])) {
     return nd4c_rule_refuse(inference, 2, ND4C_SHAPE, "expected the batch of q and k, and the length of k");
   }
   ND4C_TRY(check_projection(inference, 0, ND4C_IN_multi_head_attention_wq, ND4C_IN_multi_head_attention_bq, q->shape[2],
-                            heads, -1));
+                            heads, ANY));
   ND4C_TRY(check_projection(inference, 1, ND4C_IN_multi_head_attention_wk, ND4C_IN_multi_head_attention_bk, k->shape[2],
                             heads, wq->shape[0]));
   ND4C_TRY(check_projection(inference, 2, ND4C_IN_multi_head_attention_wv, ND4C_IN_multi_head_attention_bv, v->shape[2],
-                            heads, -1));
+                            heads, ANY));
   ND4C_TRY(check_projection(inference, 3, ND4C_IN_multi_head_attention_wo, ND4C_IN_multi_head_attention_bo,
-                            wv->shape[0], 1, -1));
+                            wv->shape[0], 1, ANY));
   const operand queries = {q->shape[0], heads, q->shape[1], 0};
   ND4C_TRY(check_mask(inference, ND4C_IN_multi_head_attention_mask, &queries, k->shape[1]));
   const int64_t shape[3] = {q->shape[0], q->shape[1], wo->shape[0]};
@@ -222,7 +227,7 @@ nd4c_status nd4c_infer_rotary_embedding(nd4c_inference *inference) {
   const nd4c_tensor *ids = nd4c_rule_input(inference, ND4C_IN_rotary_embedding_position_ids);
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t heads = attrs[ND4C_ATTR_rotary_embedding_heads].as.i,
-          turned = attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i;
+          turned = attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i, pairs = 0;
   operand o = {0};
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_same_dtype(inference, 2));
@@ -232,13 +237,16 @@ nd4c_status nd4c_infer_rotary_embedding(nd4c_inference *inference) {
   }
   ND4C_TRY(read_operand(inference, 0, heads, &o));
   turned = turned == 0 ? o.head : turned;
-  if (turned < 0 || turned > o.head || turned % 2 != 0) {
+  bool sound = (turned >= 0 || nd4c_extents_has(inference->extents, turned)) &&
+               nd4c_rule_is_at_least(inference, o.head, turned) && nd4c_rule_is_multiple(inference, turned, 2) &&
+               nd4c_rule_divide(inference, turned, 2, &pairs);
+  if (!sound) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT,
                             "rotary_dim is %lld, expected an even number up to the head size %lld", (long long)turned,
                             (long long)o.head);
   }
-  const int64_t direct[3] = {o.batch, o.length, turned / 2};
-  const int64_t table[2] = {cos->rank == 2 ? cos->shape[0] : 0, turned / 2};
+  const int64_t direct[3] = {o.batch, o.length, pairs};
+  const int64_t table[2] = {cos->rank == 2 ? cos->shape[0] : 0, pairs};
   for (int32_t i = 1; i < 3; i++) {
     ND4C_TRY(nd4c_rule_expect_shape(inference, i, ids != NULL ? 2 : 3, ids != NULL ? table : direct,
                                     ids != NULL ? "[positions, pairs]" : "[n, t, pairs]"));
@@ -294,14 +302,14 @@ nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
   ND4C_TRY(read_operand(inference, 1, kv_heads, &k));
   ND4C_TRY(read_operand(inference, 2, kv_heads, &v));
   ND4C_TRY(check_match(inference, &q, &k, &v));
-  if (k.length != q.length) {
+  if (!nd4c_rule_is_equal(inference, k.length, q.length)) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected q's length %lld", (long long)q.length);
   }
   ND4C_TRY(check_gates(inference, &k));
   const int64_t state[KEY_AXES] = {k.batch, k.heads, k.head, v.head};
   ND4C_TRY(nd4c_rule_expect_shape(inference, ND4C_IN_linear_attention_past_state, KEY_AXES, state,
                                   "[n, heads, head, v_head]"));
-  if (!nd4c_checked_multiply(q.heads, v.head, &packed)) {
+  if (!nd4c_rule_multiply(inference, q.heads, v.head, &packed)) {
     return nd4c_rule_refuse(inference, 2, ND4C_OVERFLOW, "expected fewer than 2^63 features");
   }
   const int64_t y[3] = {q.batch, q.length, packed};

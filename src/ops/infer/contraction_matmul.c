@@ -16,7 +16,8 @@ static nd4c_status matmul_batch(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_inferred *output = &inference->outputs[0];
   int32_t a_batch = a->rank > 2 ? a->rank - 2 : 0, b_batch = b->rank > 2 ? b->rank - 2 : 0;
-  nd4c_status status = nd4c_shape_broadcast(a_batch, a->shape, b_batch, b->shape, &output->rank, output->shape);
+  nd4c_status status =
+      nd4c_rule_broadcast_shapes(inference, a_batch, a->shape, b_batch, b->shape, &output->rank, output->shape);
   if (status == ND4C_OK) {
     return ND4C_OK;
   }
@@ -36,7 +37,7 @@ nd4c_status nd4c_infer_matmul(nd4c_inference *inference) {
   ND4C_TRY(check_operand(inference, 0));
   ND4C_TRY(check_operand(inference, 1));
   int64_t a_inner = a->shape[a->rank - 1], b_inner = b->shape[b->rank > 1 ? b->rank - 2 : 0];
-  if (a_inner != b_inner) {
+  if (!nd4c_rule_is_equal(inference, a_inner, b_inner)) {
     char text[ND4C_RULE_TEXT_SIZE / 2];
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected %lld rows for input a's %s, not %lld",
                             (long long)a_inner, nd4c_shape_text(a->rank, a->shape, text, sizeof text),
@@ -64,7 +65,7 @@ nd4c_status nd4c_infer_linear(nd4c_inference *inference) {
   ND4C_TRY(check_operand(inference, ND4C_IN_linear_x));
   bool transposed = inference->attrs[ND4C_ATTR_linear_transpose_w].as.i != 0;
   int64_t k = x->shape[x->rank - 1];
-  if (w->rank != 2 || w->shape[transposed ? 1 : 0] != k) {
+  if (w->rank != 2 || !nd4c_rule_is_equal(inference, w->shape[transposed ? 1 : 0], k)) {
     return nd4c_rule_refuse(inference, ND4C_IN_linear_w, ND4C_SHAPE, "expected %s with k = %lld, the last axis of x",
                             transposed ? "[n, k]" : "[k, n]", (long long)k);
   }

@@ -10,7 +10,7 @@
 /* Gives: the attribute shape, in the dtype of value, which has one element. */
 nd4c_status nd4c_infer_full(nd4c_inference *inference) {
   const nd4c_tensor *value = &inference->inputs[0];
-  if (value->size != 1) {
+  if (!nd4c_rule_is_equal(inference, value->size, 1)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected one element");
   }
   return nd4c_rule_shape_attr(inference, &inference->attrs[ND4C_ATTR_full_shape], value->dtype);
@@ -20,7 +20,7 @@ nd4c_status nd4c_infer_full(nd4c_inference *inference) {
 nd4c_status nd4c_infer_full_like(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *value = &inference->inputs[ND4C_IN_full_like_value];
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_full_like_value));
-  if (value->size != 1) {
+  if (!nd4c_rule_is_equal(inference, value->size, 1)) {
     return nd4c_rule_refuse(inference, ND4C_IN_full_like_value, ND4C_SHAPE, "expected one element");
   }
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
@@ -157,7 +157,9 @@ nd4c_status nd4c_infer_eye(nd4c_inference *inference) {
   int64_t rows = inference->attrs[ND4C_ATTR_eye_rows].as.i, columns = inference->attrs[ND4C_ATTR_eye_columns].as.i;
   int64_t dtype = inference->attrs[ND4C_ATTR_eye_dtype].as.i, shape[2] = {rows, columns == -1 ? rows : columns};
   ND4C_TRY(nd4c_rule_dtype_attr(inference, dtype));
-  if (rows < 0 || columns < -1) {
+  bool sound = (rows >= 0 || nd4c_extents_has(inference->extents, rows)) &&
+               (columns >= -1 || nd4c_extents_has(inference->extents, columns));
+  if (!sound) {
     return nd4c_fail(ND4C_SHAPE, "%s: %lld rows and %lld columns, expected at least 0 (columns -1: as many as rows)",
                      inference->op->name, (long long)rows, (long long)columns);
   }

@@ -33,8 +33,8 @@ static nd4c_status broadcast_output(nd4c_inference *inference, int32_t position,
   const nd4c_tensor *input = &inference->inputs[position];
   nd4c_inferred *output = &inference->outputs[0];
   nd4c_inferred before = *output;
-  nd4c_status status =
-      nd4c_shape_broadcast(input->rank, input->shape, before.rank, before.shape, &output->rank, output->shape);
+  nd4c_status status = nd4c_rule_broadcast_shapes(inference, input->rank, input->shape, before.rank, before.shape,
+                                                  &output->rank, output->shape);
   if (status == ND4C_OK) {
     return ND4C_OK;
   }

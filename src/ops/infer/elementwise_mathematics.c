@@ -82,11 +82,11 @@ nd4c_status nd4c_infer_glu(nd4c_inference *inference) {
   int32_t axis = 0;
   int64_t shape[ND4C_MAX_RANK];
   ND4C_TRY(resized_axis(inference, inference->attrs[ND4C_ATTR_glu_axis].as.i, &axis, shape));
-  if (shape[axis] % 2 != 0) {
+  if (!nd4c_rule_is_multiple(inference, shape[axis], 2)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d has the odd length %lld, expected two halves", (int)axis,
                             (long long)shape[axis]);
   }
-  shape[axis] /= 2;
+  (void)nd4c_rule_divide(inference, shape[axis], 2, &shape[axis]);
   nd4c_rule_output(inference, inference->inputs[0].dtype, inference->inputs[0].rank, shape);
   return ND4C_OK;
 }
@@ -96,11 +96,10 @@ nd4c_status nd4c_infer_crelu(nd4c_inference *inference) {
   int32_t axis = 0;
   int64_t shape[ND4C_MAX_RANK];
   ND4C_TRY(resized_axis(inference, inference->attrs[ND4C_ATTR_crelu_axis].as.i, &axis, shape));
-  if (shape[axis] > INT64_MAX / 2) {
+  if (!nd4c_rule_multiply(inference, shape[axis], 2, &shape[axis])) {
     return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "twice the length of axis %d is more than 64 bits hold",
                             (int)axis);
   }
-  shape[axis] *= 2;
   nd4c_rule_output(inference, inference->inputs[0].dtype, inference->inputs[0].rank, shape);
   return ND4C_OK;
 }

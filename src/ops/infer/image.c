@@ -32,7 +32,7 @@ static nd4c_status check_indices(const nd4c_inference *inference, int32_t positi
   if (tensor->dtype != ND4C_INT32 && tensor->dtype != ND4C_INT64) {
     return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected int32 or int64");
   }
-  return tensor->rank == 1 && tensor->shape[0] == count
+  return tensor->rank == 1 && nd4c_rule_is_equal(inference, tensor->shape[0], count)
              ? ND4C_OK
              : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected (%lld,), one for each box",
                                 (long long)count);
@@ -74,19 +74,38 @@ static nd4c_status resize_by_sizes(const nd4c_inference *inference, const nd4c_a
   double scale = 0;
   for (int32_t i = 0; i < sizes->count; i++) {
     int64_t size = sizes->as.ints[i];
-    if (size < 0) {
+    if (size < 0 && !nd4c_extents_has(inference->extents, size)) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: sizes[%d] is %lld, expected at least 0", inference->op->name, (int)i,
                        (long long)size);
     }
     double own = (double)size / (double)x->shape[axes[i]];
     scale = i == 0 || (aspect == ND4C_RESIZE_ASPECT_NOT_LARGER ? own < scale : own > scale) ? own : scale;
     shape[axes[i]] = size;
+    if (aspect != ND4C_RESIZE_ASPECT_STRETCH && (size < 0 || x->shape[axes[i]] < 0)) {
+      return nd4c_rule_needs_numbers(inference, 0, "an aspect to keep, expected numbers for axis %d and its size",
+                                     (int)axes[i]);
+    }
   }
   for (int32_t i = 0; i < sizes->count && aspect != ND4C_RESIZE_ASPECT_STRETCH; i++) {
     double extent = floor(scale * (double)x->shape[axes[i]] + 0.5);
     shape[axes[i]] = extent < 0x1p62 ? (int64_t)extent : INT64_C(1) << 62;
   }
   return ND4C_OK;
+}
+
+/* Only a whole scale, or one by which doubles divide exactly, is arithmetic of integers. */
+static nd4c_status scale_symbolic(const nd4c_inference *inference, int32_t axis, double scale, int64_t *extent) {
+  int64_t length = inference->inputs[0].shape[axis];
+  double inverse = 1 / scale;
+  int exponent = 0;
+  bool whole = scale == floor(scale) && scale < 0x1p31, part = frexp(scale, &exponent) == 0.5 && inverse < 0x1p31;
+  if (!whole && !part) {
+    return nd4c_rule_needs_numbers(
+        inference, 0, "scale %g of axis %d, expected a whole number or one divided by a power of 2", scale, (int)axis);
+  }
+  bool fits = whole ? nd4c_rule_multiply(inference, length, (int64_t)scale, extent)
+                    : nd4c_rule_divide(inference, length, (int64_t)inverse, extent);
+  return fits ? ND4C_OK : nd4c_rule_too_long(inference, 0, axis);
 }
 
 static nd4c_status resize_by_scales(const nd4c_inference *inference, const nd4c_attr_value *scales, const int32_t *axes,
@@ -103,6 +122,9 @@ static nd4c_status resize_by_scales(const nd4c_inference *inference, const nd4c_
                        (int)i, scale);
     }
     shape[axes[i]] = (int64_t)extent;
+    if (x->shape[axes[i]] < 0) {
+      ND4C_TRY(scale_symbolic(inference, axes[i], scale, &shape[axes[i]]));
+    }
   }
   return ND4C_OK;
 }
@@ -139,7 +161,7 @@ nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
                      (int)(sizes->count + scales->count), sizes->count > 0 ? "sizes" : "scales", (int)count);
   }
   ND4C_TRY(check_floats(inference, ND4C_IN_resize_roi, 1, "1 axis"));
-  if (crop && (roi == NULL || roi->shape[0] != 2 * count)) {
+  if (crop && (roi == NULL || !nd4c_rule_is_equal(inference, roi->shape[0], 2 * (int64_t)count))) {
     return nd4c_fail(roi == NULL ? ND4C_NULL_ARGUMENT : ND4C_SHAPE, "%s: input roi %s: expected (%d,), starts and ends",
                      inference->op->name, roi == NULL ? "is missing" : "has another length", (int)(2 * count));
   }
@@ -149,7 +171,7 @@ nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
   ND4C_TRY(sizes->count > 0 ? resize_by_sizes(inference, sizes, attrs[ND4C_ATTR_resize_aspect].as.i, axes, shape)
                             : resize_by_scales(inference, scales, axes, shape));
   for (int32_t i = 0; i < count; i++) {
-    if (x->shape[axes[i]] == 0 && shape[axes[i]] != 0) {
+    if (shape[axes[i]] != 0 && shape[axes[i]] != x->shape[axes[i]] && nd4c_rule_is(inference, x->shape[axes[i]], 0)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty and would become %lld long", (int)axes[i],
                               (long long)shape[axes[i]]);
     }
@@ -166,10 +188,10 @@ nd4c_status nd4c_infer_crop_and_resize(nd4c_inference *inference) {
   ND4C_TRY(check_size(inference, size, 2));
   ND4C_TRY(check_floats(inference, 0, 4, "[b, h, w, c]"));
   ND4C_TRY(check_floats(inference, ND4C_IN_crop_and_resize_boxes, 2, "[boxes, 4]"));
-  if (boxes->shape[1] != 4) {
+  if (!nd4c_rule_is_equal(inference, boxes->shape[1], 4)) {
     return nd4c_rule_refuse(inference, ND4C_IN_crop_and_resize_boxes, ND4C_SHAPE, "expected [boxes, 4]");
   }
-  if (x->shape[1] == 0 || x->shape[2] == 0) {
+  if (nd4c_rule_is(inference, x->shape[1], 0) || nd4c_rule_is(inference, x->shape[2], 0)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected images that are not empty");
   }
   ND4C_TRY(check_indices(inference, ND4C_IN_crop_and_resize_box_indices, boxes->shape[0]));
@@ -188,7 +210,7 @@ static nd4c_status check_sampling(const nd4c_inference *inference, int32_t mode,
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, c, ...] with 1 to 3 spatial axes");
   }
   for (int32_t axis = 2; axis < x->rank; axis++) {
-    if (x->shape[axis] == 0) {
+    if (nd4c_rule_is(inference, x->shape[axis], 0)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected spatial axes that are not empty");
     }
   }

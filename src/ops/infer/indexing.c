@@ -47,7 +47,8 @@ nd4c_status nd4c_infer_take(nd4c_inference *inference) {
   ND4C_TRY(axis_or_none(inference, &attrs[ND4C_ATTR_take_axes], &axis));
   ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_take_mode));
   int64_t extent = axis < 0 ? x->size : x->shape[axis];
-  if (extent == 0 && indices->size > 0 && attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_MODE_RAISE) {
+  if (attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_MODE_RAISE && nd4c_rule_is(inference, extent, 0) &&
+      !nd4c_rule_is(inference, indices->size, 0)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "nothing to take from, expected at least one element");
   }
   return replace_axes(inference, axis < 0 ? 0 : axis, axis < 0 ? x->rank : 1, indices->rank, indices->shape);
@@ -80,8 +81,8 @@ static nd4c_status along_axis(nd4c_inference *inference, int64_t given, int64_t 
   ND4C_TRY(same_rank(inference, 1, x->rank));
   for (int32_t i = 0; i < x->rank; i++) {
     int64_t a = x->shape[i], b = indices->shape[i];
-    shape[i] = i == *axis || a == 1 ? b : a;
-    if (i != *axis && a != b && a != 1 && b != 1) {
+    shape[i] = b;
+    if (i != *axis && !nd4c_rule_broadcast_axis(inference, a, b, &shape[i])) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %d has %lld, expected 1 or %lld as input %s has", (int)i,
                               (long long)b, (long long)a, inference->op->inputs[0].name);
     }
@@ -106,7 +107,7 @@ static nd4c_status within_axes(const nd4c_inference *inference, int64_t given) {
   ND4C_TRY(nd4c_rule_axis(inference, "axis", given, x->rank, &axis));
   ND4C_TRY(same_rank(inference, 1, x->rank));
   for (int32_t i = 0; i < x->rank; i++) {
-    if (i != axis && indices->shape[i] > x->shape[i]) {
+    if (i != axis && !nd4c_rule_is_at_least(inference, x->shape[i], indices->shape[i])) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %d has %lld, expected at most %lld as input %s has",
                               (int)i, (long long)indices->shape[i], (long long)x->shape[i],
                               inference->op->inputs[0].name);
@@ -132,6 +133,9 @@ static nd4c_status position_length(const nd4c_inference *inference, int32_t batc
                             (int)batch);
   }
   int64_t last = indices->shape[indices->rank - 1];
+  if (nd4c_extents_has(inference->extents, last)) {
+    return nd4c_rule_needs_numbers(inference, 1, "expected a number as its last extent, which counts axes");
+  }
   if (last > x->rank - batch) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "positions of %lld numbers, expected at most %d", (long long)last,
                             (int)(x->rank - batch));
@@ -151,7 +155,7 @@ nd4c_status nd4c_infer_gather_nd(nd4c_inference *inference) {
   }
   ND4C_TRY(position_length(inference, (int32_t)batch, &length));
   for (int32_t i = 0; i < batch; i++) {
-    if (x->shape[i] != indices->shape[i]) {
+    if (!nd4c_rule_is_equal(inference, x->shape[i], indices->shape[i])) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "batch axis %d has %lld, expected %lld as input x has", (int)i,
                               (long long)indices->shape[i], (long long)x->shape[i]);
     }
@@ -169,7 +173,7 @@ static void output_like_x(nd4c_inference *inference) {
 /* Refuses an input that has not exactly this shape. */
 static nd4c_status exact_shape(const nd4c_inference *inference, int32_t position, int32_t rank, const int64_t *shape) {
   const nd4c_tensor *tensor = &inference->inputs[position];
-  if (nd4c_shape_equal(tensor->rank, tensor->shape, rank, shape)) {
+  if (nd4c_rule_same_shape(inference, tensor->rank, tensor->shape, rank, shape)) {
     return ND4C_OK;
   }
   char text[ND4C_RULE_TEXT_SIZE / 2];
@@ -204,7 +208,7 @@ nd4c_status nd4c_infer_put_along_axis(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_put_along_axis_values));
   ND4C_TRY(along_axis(inference, inference->attrs[ND4C_ATTR_put_along_axis_axis].as.i, shape, &axis));
   for (int32_t i = 0; i < x->rank; i++) {
-    if (i != axis && indices->shape[i] > x->shape[i]) {
+    if (i != axis && !nd4c_rule_is_at_least(inference, x->shape[i], indices->shape[i])) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %d has %lld, expected 1 or %lld as input x has", (int)i,
                               (long long)indices->shape[i], (long long)x->shape[i]);
     }
@@ -255,7 +259,7 @@ nd4c_status nd4c_infer_scatter(nd4c_inference *inference) {
 }
 
 static nd4c_status one_element(const nd4c_inference *inference, int32_t position) {
-  if (inference->inputs[position].size == 1) {
+  if (nd4c_rule_is_equal(inference, inference->inputs[position].size, 1)) {
     return ND4C_OK;
   }
   return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected one element");
@@ -289,7 +293,7 @@ nd4c_status nd4c_infer_tensor_scatter(nd4c_inference *inference) {
     shape[i] = i == axis ? update->shape[i] : x->shape[i];
   }
   ND4C_TRY(exact_shape(inference, 1, x->rank, shape));
-  if (update->shape[axis] > x->shape[axis]) {
+  if (!nd4c_rule_is_at_least(inference, x->shape[axis], update->shape[axis])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %d has %lld, expected at most %lld", (int)axis,
                             (long long)update->shape[axis], (long long)x->shape[axis]);
   }

@@ -20,7 +20,7 @@ nd4c_status nd4c_infer_stack(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_stack_axis].as.i, first->rank + 1, &axis));
   for (int32_t i = 1; i < inference->input_count; i++) {
     const nd4c_tensor *x = &inference->inputs[i];
-    if (!nd4c_shape_equal(x->rank, x->shape, first->rank, first->shape)) {
+    if (!nd4c_rule_same_shape(inference, x->rank, x->shape, first->rank, first->shape)) {
       char text[ND4C_RULE_TEXT_SIZE / 2];
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected the first one's shape %s",
                               nd4c_shape_text(first->rank, first->shape, text, sizeof text));
@@ -41,16 +41,16 @@ static nd4c_status pad_axis(nd4c_inference *inference, int32_t axis, int64_t beg
   int64_t extent = inference->inputs[0].shape[axis], *result = &inference->outputs[0].shape[axis];
   const int64_t limit = INT64_MAX / 4; /* positions in the padding stay far from the ends of 64 bits */
   if (begin < -limit || begin > limit || end < -limit || end > limit || extent > limit ||
-      !nd4c_checked_add(extent, begin, result) || !nd4c_checked_add(*result, end, result)) {
+      !nd4c_rule_add(inference, extent, begin + end, result)) {
     return overflow(inference, axis);
   }
-  if (*result < 0) {
+  if (*result < 0 && !nd4c_extents_has(inference->extents, *result)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE,
                             "pads of %lld and %lld leave %lld of axis %d, expected at least 0", (long long)begin,
                             (long long)end, (long long)*result, (int)axis);
   }
   bool constant = inference->attrs[ND4C_ATTR_pad_mode].as.i == ND4C_PAD_MODE_CONSTANT;
-  if (extent == 0 && *result > 0 && !constant) {
+  if (!constant && *result != 0 && nd4c_rule_is(inference, extent, 0)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected something to pad with", (int)axis);
   }
   return ND4C_OK;
@@ -66,7 +66,7 @@ nd4c_status nd4c_infer_pad(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_pad_value));
   ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_pad_mode));
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, chosen));
-  if (value != NULL && value->size != 1) {
+  if (value != NULL && !nd4c_rule_is_equal(inference, value->size, 1)) {
     return nd4c_rule_refuse(inference, ND4C_IN_pad_value, ND4C_SHAPE, "expected one element");
   }
   if (pads->count != 2 * count) {
@@ -92,10 +92,10 @@ nd4c_status nd4c_infer_tile(nd4c_inference *inference) {
   for (int32_t i = 0; i < rank; i++) {
     int32_t of_x = i - (rank - x->rank), of_repeats = i - (rank - repeats->count);
     int64_t extent = of_x >= 0 ? x->shape[of_x] : 1, times = of_repeats >= 0 ? repeats->as.ints[of_repeats] : 1;
-    if (times < 0) {
+    if (times < 0 && !nd4c_extents_has(inference->extents, times)) {
       return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "repeats has %lld, expected at least 0", (long long)times);
     }
-    if (!nd4c_checked_multiply(extent, times, &shape[i])) {
+    if (!nd4c_rule_multiply(inference, extent, times, &shape[i])) {
       return overflow(inference, i);
     }
   }
@@ -108,7 +108,7 @@ nd4c_status nd4c_infer_tile(nd4c_inference *inference) {
 static nd4c_status repeated_extent(const nd4c_inference *inference, int64_t extent, int32_t axis, int64_t *sum) {
   const nd4c_attr_value *repeats = &inference->attrs[ND4C_ATTR_repeat_repeats];
   *sum = 0;
-  if (repeats->count != 1 && repeats->count != extent) {
+  if (repeats->count != 1 && !nd4c_rule_is_equal(inference, extent, repeats->count)) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "repeats has %d values, expected 1 or %lld",
                             (int)repeats->count, (long long)extent);
   }
@@ -121,7 +121,7 @@ static nd4c_status repeated_extent(const nd4c_inference *inference, int64_t exte
       return overflow(inference, axis);
     }
   }
-  bool fits = repeats->count != 1 || nd4c_checked_multiply(repeats->as.ints[0], extent, sum);
+  bool fits = repeats->count != 1 || nd4c_rule_multiply(inference, repeats->as.ints[0], extent, sum);
   return fits ? ND4C_OK : overflow(inference, axis);
 }
 
@@ -133,7 +133,7 @@ static nd4c_status counted_extent(const nd4c_inference *inference, int64_t exten
   if (inference->attrs[ND4C_ATTR_repeat_repeats].count != 0) {
     return nd4c_rule_refuse(inference, ND4C_IN_repeat_counts, ND4C_ARGUMENT, "expected either counts or repeats");
   }
-  if (counts->rank != 1 || counts->shape[0] != extent) {
+  if (counts->rank != 1 || !nd4c_rule_is_equal(inference, counts->shape[0], extent)) {
     return nd4c_rule_refuse(inference, ND4C_IN_repeat_counts, ND4C_SHAPE, "expected one axis of %lld",
                             (long long)extent);
   }
@@ -212,11 +212,12 @@ static nd4c_status scale_axes(nd4c_inference *inference, const int32_t *axes, in
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   for (int32_t i = 0; i < 3; i++) {
     int64_t divisor = i == 0 ? depth_down : down, *extent = &inference->outputs[0].shape[axes[i]];
-    if (*extent % divisor != 0) {
+    if (!nd4c_rule_is_multiple(inference, *extent, divisor)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d has %lld, expected a multiple of %lld", (int)axes[i],
                               (long long)*extent, (long long)divisor);
     }
-    if (!nd4c_checked_multiply(*extent / divisor, i == 0 ? depth_up : up, extent)) {
+    if (!nd4c_rule_divide(inference, *extent, divisor, extent) ||
+        !nd4c_rule_multiply(inference, *extent, i == 0 ? depth_up : up, extent)) {
       return overflow(inference, axes[i]);
     }
   }
@@ -287,18 +288,18 @@ nd4c_status nd4c_infer_space_to_batch(nd4c_inference *inference) {
   ND4C_TRY(check_blocks(inference, &cells));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   int64_t *shape = inference->outputs[0].shape;
-  if (!nd4c_checked_multiply(shape[0], cells, &shape[0])) {
+  if (!nd4c_rule_multiply(inference, shape[0], cells, &shape[0])) {
     return overflow(inference, 0);
   }
   for (int32_t i = 0; i < block->count; i++) {
-    if (!pads_of(inference, i, &pads) || !nd4c_checked_add(shape[i + 1], pads, &shape[i + 1])) {
+    if (!pads_of(inference, i, &pads) || !nd4c_rule_add(inference, shape[i + 1], pads, &shape[i + 1])) {
       return overflow(inference, i + 1);
     }
-    if (shape[i + 1] % block->as.ints[i] != 0) {
+    if (!nd4c_rule_is_multiple(inference, shape[i + 1], block->as.ints[i])) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d has %lld with its pads, expected a multiple of %lld",
                               (int)i + 1, (long long)shape[i + 1], (long long)block->as.ints[i]);
     }
-    shape[i + 1] /= block->as.ints[i];
+    (void)nd4c_rule_divide(inference, shape[i + 1], block->as.ints[i], &shape[i + 1]);
   }
   return ND4C_OK;
 }
@@ -312,20 +313,21 @@ nd4c_status nd4c_infer_batch_to_space(nd4c_inference *inference) {
   ND4C_TRY(check_blocks(inference, &cells));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   int64_t *shape = inference->outputs[0].shape;
-  if (shape[0] % cells != 0) {
+  if (!nd4c_rule_is_multiple(inference, shape[0], cells)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis 0 has %lld, expected a multiple of %lld",
                             (long long)shape[0], (long long)cells);
   }
-  shape[0] /= cells;
+  (void)nd4c_rule_divide(inference, shape[0], cells, &shape[0]);
   for (int32_t i = 0; i < block->count; i++) {
-    if (!nd4c_checked_multiply(shape[i + 1], block->as.ints[i], &shape[i + 1]) || !pads_of(inference, i, &pads)) {
+    if (!nd4c_rule_multiply(inference, shape[i + 1], block->as.ints[i], &shape[i + 1]) ||
+        !pads_of(inference, i, &pads)) {
       return overflow(inference, i + 1);
     }
-    if (pads > shape[i + 1]) {
+    if (!nd4c_rule_is_at_least(inference, shape[i + 1], pads)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "pads cut %lld off axis %d of %lld", (long long)pads,
                               (int)i + 1, (long long)shape[i + 1]);
     }
-    shape[i + 1] -= pads;
+    (void)nd4c_rule_subtract(inference, shape[i + 1], pads, &shape[i + 1]);
   }
   return ND4C_OK;
 }
@@ -350,19 +352,19 @@ static nd4c_status windows_along(const nd4c_inference *inference, const nd4c_att
         inference, 0, ND4C_ARGUMENT,
         "expected kernel, strides, dilations of %d positive values and twice as many pads of at least 0", (int)spatial);
   }
-  if (!nd4c_checked_multiply(kernel - 1, dilation, &reach) || !nd4c_checked_add(extent, begin, &padded) ||
-      !nd4c_checked_add(padded, end, &padded) || padded - reach < 1) {
+  if (!nd4c_checked_multiply(kernel - 1, dilation, &reach) || !nd4c_rule_add(inference, extent, begin, &padded) ||
+      !nd4c_rule_add(inference, padded, end, &padded) || reach == INT64_MAX ||
+      !nd4c_rule_is_at_least(inference, padded, reach + 1) || !nd4c_rule_subtract(inference, padded, reach, &padded)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "no window of %lld cells, %lld apart, fits into axis %d of %lld",
                             (long long)kernel, (long long)dilation, (int)axis, (long long)extent);
   }
-  *windows = (padded - reach - 1) / stride + 1;
-  return ND4C_OK;
+  return nd4c_rule_divide_up(inference, padded, stride, windows) ? ND4C_OK : overflow(inference, axis);
 }
 
-static bool product(int32_t count, const int64_t *values, int64_t *result) {
+static bool product(const nd4c_inference *inference, int32_t count, const int64_t *values, int64_t *result) {
   *result = 1;
   for (int32_t i = 0; i < count; i++) {
-    if (!nd4c_checked_multiply(*result, values[i], result)) {
+    if (!nd4c_rule_multiply(inference, *result, values[i], result)) {
       return false;
     }
   }
@@ -384,8 +386,9 @@ nd4c_status nd4c_infer_im2col(nd4c_inference *inference) {
     ND4C_TRY(windows_along(inference, kernel, i, x->shape[i + 2], &windows[i]));
   }
   shape[0] = x->shape[0];
-  if (!product(spatial, kernel->as.ints, &cells) || !nd4c_checked_multiply(x->shape[1], cells, &shape[1]) ||
-      !product(spatial, windows, &shape[2])) {
+  if (!product(inference, spatial, kernel->as.ints, &cells) ||
+      !nd4c_rule_multiply(inference, x->shape[1], cells, &shape[1]) ||
+      !product(inference, spatial, windows, &shape[2])) {
     return overflow(inference, 1);
   }
   nd4c_rule_output(inference, x->dtype, 3, shape);
@@ -412,15 +415,15 @@ nd4c_status nd4c_infer_col2im(nd4c_inference *inference) {
     }
     ND4C_TRY(windows_along(inference, kernel, i, image->as.ints[i], &windows[i]));
   }
-  if (!product(spatial, kernel->as.ints, &cells) || !product(spatial, windows, &total)) {
+  if (!product(inference, spatial, kernel->as.ints, &cells) || !product(inference, spatial, windows, &total)) {
     return overflow(inference, 1);
   }
-  if (x->shape[1] % cells != 0 || x->shape[2] != total) {
+  if (!nd4c_rule_is_multiple(inference, x->shape[1], cells) || !nd4c_rule_is_equal(inference, x->shape[2], total)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected (n, a multiple of %lld, %lld)", (long long)cells,
                             (long long)total);
   }
   shape[0] = x->shape[0];
-  shape[1] = x->shape[1] / cells;
+  (void)nd4c_rule_divide(inference, x->shape[1], cells, &shape[1]);
   nd4c_rule_output(inference, x->dtype, spatial + 2, shape);
   return ND4C_OK;
 }
@@ -439,7 +442,7 @@ nd4c_status nd4c_infer_reverse_sequence(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "batch_axis and time_axis are both %d, expected two axes",
                             (int)batch);
   }
-  if (lengths->rank != 1 || lengths->shape[0] != x->shape[batch]) {
+  if (lengths->rank != 1 || !nd4c_rule_is_equal(inference, lengths->shape[0], x->shape[batch])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected one axis of %lld", (long long)x->shape[batch]);
   }
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);

@@ -139,17 +139,25 @@ bool nd4c_view_atleast_nd(const nd4c_inference *inference, int64_t *strides, int
 
 /* -- select -------------------------------------------------------------------------------------------------------- */
 
+/* Whether an index, which may count from the end, is one of an axis. */
+static bool is_within(const nd4c_inference *inference, int64_t index, int64_t extent) {
+  return index >= 0 ? index < INT64_MAX && nd4c_rule_is_at_least(inference, extent, index + 1)
+                    : index != INT64_MIN && nd4c_rule_is_at_least(inference, extent, -index);
+}
+
 /* Reads the axis and the index, and counts both from the beginning. */
 static nd4c_status selected(const nd4c_inference *inference, int32_t *axis, int64_t *index) {
   const nd4c_tensor *x = &inference->inputs[0];
   *index = inference->attrs[ND4C_ATTR_select_index].as.i;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_select_axis].as.i, x->rank, axis));
   int64_t extent = x->shape[*axis];
-  if (*index < -extent || *index >= extent) {
+  if (!is_within(inference, *index, extent)) {
     return nd4c_rule_refuse(inference, 0, ND4C_INDEX, "index %lld is out of range for axis %d of length %lld",
                             (long long)*index, (int)*axis, (long long)extent);
   }
-  *index += *index < 0 ? extent : 0;
+  if (*index < 0) {
+    (void)nd4c_rule_add(inference, extent, *index, index);
+  }
   return ND4C_OK;
 }
 

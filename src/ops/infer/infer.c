@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/driver.h"
 #include "ops/infer/rules.h"
+#include "ops/infer/symbolic.h"
 
 enum { SHAPE_TEXT_SIZE = 256 };
 
@@ -83,7 +84,7 @@ static nd4c_status check_input(const nd4c_inference *inference, int32_t input) {
                      tensor->rank > 0 && tensor->rank <= ND4C_MAX_RANK ? " without a shape" : "", ND4C_MAX_RANK);
   }
   int64_t size;
-  nd4c_status status = nd4c_shape_size(tensor->dtype, tensor->rank, tensor->shape, &size);
+  nd4c_status status = nd4c_rule_size(inference, tensor->dtype, tensor->rank, tensor->shape, &size);
   return status == ND4C_OK ? ND4C_OK : nd4c_rule_refuse(inference, input, status, "%s", size_expectation(status));
 }
 
@@ -130,7 +131,7 @@ static nd4c_status check_outputs(const nd4c_inference *inference) {
                        nd4c_dtype_name(output->dtype));
     }
     int64_t size;
-    nd4c_status status = nd4c_shape_size(output->dtype, output->rank, output->shape, &size);
+    nd4c_status status = nd4c_rule_size(inference, output->dtype, output->rank, output->shape, &size);
     if (status != ND4C_OK) {
       char text[SHAPE_TEXT_SIZE];
       return nd4c_fail(status, "%s: the result would be %s %s: %s", inference->op->name, nd4c_dtype_name(output->dtype),
@@ -219,8 +220,7 @@ static nd4c_status infer_foreign(const nd4c_op_def *def, nd4c_inference *inferen
   return def->alias == ND4C_ALIAS_SAME ? check_elementwise(inference) : ND4C_OK;
 }
 
-nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
-  inference->op = &def->info;
+static nd4c_status infer(const nd4c_op_def *def, nd4c_inference *inference) {
   for (int32_t i = 0; i < def->info.output_count; i++) {
     inference->outputs[i].shape_depends_on_data = false;
   }
@@ -231,6 +231,11 @@ nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
   }
   ND4C_TRY(def->infer(inference));
   return check_outputs(inference);
+}
+
+nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
+  inference->op = &def->info;
+  return inference->extents == NULL ? infer(def, inference) : nd4c_infer_symbolic(def, inference, infer);
 }
 
 /* -- shared by the rules --------------------------------------------------------------------------------------- */
@@ -313,7 +318,7 @@ nd4c_status nd4c_rule_expect_rank(const nd4c_inference *inference, int32_t posit
 nd4c_status nd4c_rule_expect_shape(const nd4c_inference *inference, int32_t position, int32_t rank,
                                    const int64_t *shape, const char *what) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
-  if (tensor == NULL || nd4c_shape_equal(tensor->rank, tensor->shape, rank, shape)) {
+  if (tensor == NULL || nd4c_rule_same_shape(inference, tensor->rank, tensor->shape, rank, shape)) {
     return ND4C_OK;
   }
   char text[SHAPE_TEXT_SIZE];
@@ -329,8 +334,7 @@ nd4c_status nd4c_rule_broadcasts_to(const nd4c_inference *inference, int32_t pos
   }
   bool fits = tensor->rank <= rank;
   for (int32_t i = 0; fits && i < tensor->rank; i++) {
-    int64_t extent = tensor->shape[i];
-    fits = extent == 1 || extent == shape[rank - tensor->rank + i];
+    fits = nd4c_rule_broadcasts_into(inference, tensor->shape[i], shape[rank - tensor->rank + i]);
   }
   if (fits) {
     return ND4C_OK;
@@ -348,8 +352,8 @@ nd4c_status nd4c_rule_broadcasts_to_output(const nd4c_inference *inference, int3
 nd4c_status nd4c_rule_broadcast(nd4c_inference *inference, int32_t a, int32_t b, nd4c_dtype dtype) {
   const nd4c_tensor *left = &inference->inputs[a], *right = &inference->inputs[b];
   nd4c_inferred *output = &inference->outputs[0];
-  nd4c_status status =
-      nd4c_shape_broadcast(left->rank, left->shape, right->rank, right->shape, &output->rank, output->shape);
+  nd4c_status status = nd4c_rule_broadcast_shapes(inference, left->rank, left->shape, right->rank, right->shape,
+                                                  &output->rank, output->shape);
   output->dtype = dtype;
   if (status == ND4C_OK) {
     return ND4C_OK;
@@ -466,7 +470,7 @@ nd4c_status nd4c_rule_shape_attr(nd4c_inference *inference, const nd4c_attr_valu
                      ND4C_MAX_RANK);
   }
   for (int32_t i = 0; i < shape->count; i++) {
-    if (shape->as.ints[i] < 0) {
+    if (shape->as.ints[i] < 0 && !nd4c_extents_has(inference->extents, shape->as.ints[i])) {
       return nd4c_fail(ND4C_SHAPE, "%s: shape has the extent %lld, expected at least 0", inference->op->name,
                        (long long)shape->as.ints[i]);
     }

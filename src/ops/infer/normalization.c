@@ -25,7 +25,7 @@ nd4c_status nd4c_infer_instance_norm(nd4c_inference *inference) {
 nd4c_status nd4c_infer_group_norm(nd4c_inference *inference) {
   ND4C_TRY(check_channel_norm(inference, ND4C_IN_group_norm_scale, 2));
   int64_t groups = inference->attrs[ND4C_ATTR_group_norm_groups].as.i, channels = inference->inputs[0].shape[1];
-  if (groups < 1 || channels % groups != 0) {
+  if (groups < 1 || !nd4c_rule_is_multiple(inference, channels, groups)) {
     return nd4c_rule_refuse(inference, 0, groups < 1 ? ND4C_ARGUMENT : ND4C_SHAPE,
                             "groups is %lld, expected a divisor of the %lld channels", (long long)groups,
                             (long long)channels);
@@ -111,7 +111,7 @@ nd4c_status nd4c_infer_standardize(nd4c_inference *inference) {
 nd4c_status nd4c_infer_batch_norm_training(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_channel_norm(inference, ND4C_IN_batch_norm_training_scale, 4));
-  if (x->size == 0) {
+  if (nd4c_rule_is(inference, x->size, 0)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least one value a channel");
   }
   nd4c_rule_output_at(inference, 1, x->dtype, 1, &x->shape[1]);

@@ -44,16 +44,18 @@ nd4c_status nd4c_infer_cast_float8(nd4c_inference *inference) {
 
 /* -- scales ------------------------------------------------------------------------------------------------------ */
 
-static bool is_single(const nd4c_tensor *tensor) {
-  return tensor->rank == 0 || (tensor->rank == 1 && tensor->shape[0] == 1);
+static bool is_single(const nd4c_inference *inference, const nd4c_tensor *tensor) {
+  return tensor->rank == 0 || (tensor->rank == 1 && nd4c_rule_is(inference, tensor->shape[0], 1));
 }
 
 /* Whether there is one scale for each block of `block` elements along the axis. */
-static bool is_blocked(const nd4c_tensor *x, const nd4c_tensor *scale, int32_t axis, int64_t block) {
+static bool is_blocked(const nd4c_inference *inference, const nd4c_tensor *scale, int32_t axis, int64_t block) {
+  const nd4c_tensor *x = &inference->inputs[0];
   bool fits = scale->rank == x->rank;
   for (int32_t i = 0; fits && i < x->rank; i++) {
-    int64_t blocks = x->shape[i] == 0 ? 0 : (x->shape[i] - 1) / block + 1;
-    fits = scale->shape[i] == (i == axis ? blocks : x->shape[i]);
+    int64_t blocks = x->shape[i];
+    fits = (i != axis || nd4c_rule_divide_up(inference, x->shape[i], block, &blocks)) &&
+           nd4c_rule_is_equal(inference, scale->shape[i], blocks);
   }
   return fits;
 }
@@ -68,11 +70,11 @@ static nd4c_status check_scales(const nd4c_inference *inference) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: block_size is %lld, expected at least 0", inference->op->name,
                      (long long)block);
   }
-  if (!is_single(scale)) {
+  if (!is_single(inference, scale)) {
     int32_t axis = 0;
     ND4C_TRY(nd4c_rule_axis(inference, "axis", given, x->rank, &axis));
-    bool by_axis = block == 0 && scale->rank == 1 && scale->shape[0] == x->shape[axis];
-    if (!by_axis && (block == 0 || !is_blocked(x, scale, axis, block))) {
+    bool by_axis = block == 0 && scale->rank == 1 && nd4c_rule_is_equal(inference, scale->shape[0], x->shape[axis]);
+    if (!by_axis && (block == 0 || !is_blocked(inference, scale, axis, block))) {
       char text[ND4C_RULE_TEXT_SIZE / 2];
       return nd4c_rule_refuse(inference, ND4C_IN_quantize_linear_scale, ND4C_SHAPE,
                               "expected one value, (%lld,) for axis %d of input x %s, or with block_size one a block",
@@ -81,7 +83,7 @@ static nd4c_status check_scales(const nd4c_inference *inference) {
     }
   }
   const nd4c_tensor *zero = nd4c_rule_input(inference, ND4C_IN_quantize_linear_zero_point);
-  if (zero == NULL || (is_single(zero) && is_single(scale))) {
+  if (zero == NULL || (is_single(inference, zero) && is_single(inference, scale))) {
     return ND4C_OK;
   }
   return nd4c_rule_expect_shape(inference, ND4C_IN_quantize_linear_zero_point, scale->rank, scale->shape,
@@ -165,12 +167,13 @@ static nd4c_status product_shape(nd4c_inference *inference, int32_t a_at, int32_
     return nd4c_rule_refuse(inference, a->rank < 1 ? a_at : b_at, ND4C_SHAPE, "expected at least 1 axis");
   }
   int64_t k = a->shape[a->rank - 1], rows = b->shape[b->rank > 1 ? b->rank - 2 : 0];
-  if (k != rows) {
+  if (!nd4c_rule_is_equal(inference, k, rows)) {
     return nd4c_rule_refuse(inference, b_at, ND4C_SHAPE, "expected %lld rows, the last axis of the other factor",
                             (long long)k);
   }
   int32_t a_batch = a->rank > 2 ? a->rank - 2 : 0, b_batch = b->rank > 2 ? b->rank - 2 : 0;
-  if (nd4c_shape_broadcast(a_batch, a->shape, b_batch, b->shape, &output->rank, output->shape) != ND4C_OK) {
+  if (nd4c_rule_broadcast_shapes(inference, a_batch, a->shape, b_batch, b->shape, &output->rank, output->shape) !=
+      ND4C_OK) {
     return nd4c_rule_refuse(inference, b_at, ND4C_SHAPE,
                             "expected axes before the last two that broadcast with those of the other factor");
   }
@@ -188,16 +191,16 @@ static nd4c_status product_shape(nd4c_inference *inference, int32_t a_at, int32_
  * that is summed over. */
 static nd4c_status check_vector(const nd4c_inference *inference, int32_t position, int32_t factor_at, bool rows) {
   const nd4c_tensor *vector = nd4c_rule_input(inference, position), *factor = &inference->inputs[factor_at];
-  if (vector == NULL || is_single(vector)) {
+  if (vector == NULL || is_single(inference, vector)) {
     return ND4C_OK;
   }
   int32_t kept = factor->rank - (rows ? 2 : 1), summed = factor->rank - (rows ? 1 : 2);
-  if (factor->rank >= 2 && vector->rank == 1 && vector->shape[0] == factor->shape[kept]) {
+  if (factor->rank >= 2 && vector->rank == 1 && nd4c_rule_is_equal(inference, vector->shape[0], factor->shape[kept])) {
     return ND4C_OK;
   }
   bool fits = factor->rank >= 2 && vector->rank == factor->rank;
   for (int32_t i = 0; fits && i < factor->rank; i++) {
-    fits = vector->shape[i] == (i == summed ? 1 : factor->shape[i]);
+    fits = nd4c_rule_is_equal(inference, vector->shape[i], i == summed ? 1 : factor->shape[i]);
   }
   if (fits) {
     return ND4C_OK;
@@ -208,7 +211,7 @@ static nd4c_status check_vector(const nd4c_inference *inference, int32_t positio
 
 static nd4c_status check_single(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
-  if (tensor == NULL || is_single(tensor)) {
+  if (tensor == NULL || is_single(inference, tensor)) {
     return ND4C_OK;
   }
   return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected one value");
@@ -292,7 +295,7 @@ nd4c_status nd4c_infer_linear_int8(nd4c_inference *inference) {
   ND4C_TRY(check_set(inference, X_SCALE, floats, "a float of 16 bits or more"));
   ND4C_TRY(check_zero_dtype(inference, W_SCALE, X_SCALE));
   ND4C_TRY(check_zero_dtype(inference, BIAS, X_SCALE));
-  if (x->rank < 1 || w->rank != 2 || w->shape[1] != x->shape[x->rank - 1]) {
+  if (x->rank < 1 || w->rank != 2 || !nd4c_rule_is_equal(inference, w->shape[1], x->shape[x->rank - 1])) {
     return nd4c_rule_refuse(inference, W, ND4C_SHAPE, "expected [n, k] with k the last axis of x");
   }
   ND4C_TRY(check_vector(inference, X_SCALE, X, true));
@@ -318,10 +321,13 @@ nd4c_status nd4c_infer_matmul_nbits(nd4c_inference *inference) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: block_size is %lld, expected at least 1", inference->op->name,
                      (long long)block);
   }
-  if (a->rank < 1 || b->rank != 2 || b->shape[1] != a->shape[a->rank - 1]) {
+  if (a->rank < 1 || b->rank != 2 || !nd4c_rule_is_equal(inference, b->shape[1], a->shape[a->rank - 1])) {
     return nd4c_rule_refuse(inference, B, ND4C_SHAPE, "expected [n, k] with k the last axis of a");
   }
-  int64_t k = b->shape[1], scales[2] = {b->shape[0], k == 0 ? 0 : (k - 1) / block + 1};
+  int64_t scales[2] = {b->shape[0], 0};
+  if (!nd4c_rule_divide_up(inference, b->shape[1], block, &scales[1])) {
+    return nd4c_rule_too_long(inference, B, 1);
+  }
   ND4C_TRY(nd4c_rule_expect_shape(inference, SCALE, 2, scales, "[n, ceil(k / block_size)]"));
   ND4C_TRY(nd4c_rule_expect_shape(inference, ZERO, 2, scales, "[n, ceil(k / block_size)]"));
   nd4c_rule_output(inference, a->dtype, a->rank, a->shape);
@@ -335,22 +341,24 @@ nd4c_status nd4c_infer_matmul_nbits(nd4c_inference *inference) {
 static nd4c_status conv_shape(nd4c_inference *inference, int32_t w_at, nd4c_dtype dtype) {
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[w_at];
   const nd4c_attr_value *attrs = inference->attrs;
-  int64_t groups = attrs[ND4C_ATTR_conv_integer_groups].as.i;
+  int64_t groups = attrs[ND4C_ATTR_conv_integer_groups].as.i, of_group = 0;
   if (x->rank < 3 || x->rank > 5) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, c, ...] with 1 to 3 spatial axes");
   }
-  if (groups < 1 || x->shape[1] % groups != 0) {
+  if (groups < 1 || !nd4c_rule_is_multiple(inference, x->shape[1], groups)) {
     return nd4c_rule_refuse(inference, 0, groups < 1 ? ND4C_ARGUMENT : ND4C_SHAPE,
                             "groups is %lld, expected a divisor of the %lld channels", (long long)groups,
                             (long long)x->shape[1]);
   }
-  if (w->rank != x->rank || w->shape[1] != x->shape[1] / groups || w->shape[0] % groups != 0) {
+  (void)nd4c_rule_divide(inference, x->shape[1], groups, &of_group);
+  if (w->rank != x->rank || !nd4c_rule_is_equal(inference, w->shape[1], of_group) ||
+      !nd4c_rule_is_multiple(inference, w->shape[0], groups)) {
     return nd4c_rule_refuse(inference, w_at, ND4C_SHAPE,
                             "expected [o, %lld, ...] of %d axes with o a multiple of groups = %lld",
-                            (long long)(x->shape[1] / groups), (int)x->rank, (long long)groups);
+                            (long long)of_group, (int)x->rank, (long long)groups);
   }
   nd4c_window window;
-  ND4C_TRY(nd4c_window_resolve(inference->op, x->rank - 2, x->shape + 2, w->shape + 2,
+  ND4C_TRY(nd4c_window_resolve(inference, x->rank - 2, x->shape + 2, w->shape + 2,
                                &attrs[ND4C_ATTR_conv_integer_strides], &attrs[ND4C_ATTR_conv_integer_pads],
                                &attrs[ND4C_ATTR_conv_integer_dilations], attrs[ND4C_ATTR_conv_integer_auto_pad].as.i,
                                false, &window));
@@ -365,7 +373,7 @@ static nd4c_status conv_shape(nd4c_inference *inference, int32_t w_at, nd4c_dtyp
 /* One value, or one an output channel. */
 static nd4c_status check_channels(const nd4c_inference *inference, int32_t position, int64_t channels) {
   const nd4c_tensor *list = nd4c_rule_input(inference, position);
-  if (list == NULL || is_single(list)) {
+  if (list == NULL || is_single(inference, list)) {
     return ND4C_OK;
   }
   return nd4c_rule_expect_shape(inference, position, 1, &channels, "one value, or one an output channel");

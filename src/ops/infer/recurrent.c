@@ -48,6 +48,12 @@ static nd4c_status check_floats(const nd4c_inference *inference, int32_t integer
   return ND4C_OK;
 }
 
+/* A multiple of an extent; -1, which no extent is, if 64 bits do not hold it. */
+static int64_t times(const nd4c_inference *inference, int64_t factor, int64_t extent) {
+  int64_t product;
+  return nd4c_rule_multiply(inference, factor, extent, &product) ? product : -1;
+}
+
 static nd4c_status expect(const nd4c_inference *inference, int32_t position, int32_t rank, int64_t a, int64_t b,
                           int64_t c, const char *what) {
   const int64_t shape[3] = {a, b, c};
@@ -71,10 +77,11 @@ static nd4c_status check_layer(nd4c_inference *inference, layer *l) {
   if (l->hidden > WIDEST) {
     return nd4c_rule_refuse(inference, ND4C_IN_rnn_r, ND4C_OVERFLOW, "expected at most %d hidden units", (int)WIDEST);
   }
-  int64_t rows = l->gates * l->hidden, d = l->directions;
+  int64_t rows = times(inference, l->gates, l->hidden), d = l->directions;
   ND4C_TRY(expect(inference, ND4C_IN_rnn_r, 3, d, rows, l->hidden, "[directions, gates * hidden, hidden]"));
   ND4C_TRY(expect(inference, ND4C_IN_rnn_w, 3, d, rows, l->inputs, "[directions, gates * hidden, inputs]"));
-  ND4C_TRY(expect(inference, ND4C_IN_rnn_bias, 2, d, 2 * rows, 0, "[directions, 2 * gates * hidden]"));
+  ND4C_TRY(expect(inference, ND4C_IN_rnn_bias, 2, d, times(inference, 2 * l->gates, l->hidden), 0,
+                  "[directions, 2 * gates * hidden]"));
   ND4C_TRY(expect(inference, ND4C_IN_rnn_sequence_lengths, 1, l->batch, 0, 0, "one length a sequence"));
   ND4C_TRY(expect(inference, ND4C_IN_rnn_initial_h, 3, first ? l->batch : d, first ? d : l->batch, l->hidden,
                   first ? "[batch, directions, hidden]" : "[directions, batch, hidden]"));
@@ -118,7 +125,8 @@ nd4c_status nd4c_infer_lstm(nd4c_inference *inference) {
   ND4C_TRY(check_layer(inference, &l));
   ND4C_TRY(expect(inference, ND4C_IN_lstm_initial_c, 3, first ? l.batch : l.directions, first ? l.directions : l.batch,
                   l.hidden, first ? "[batch, directions, hidden]" : "[directions, batch, hidden]"));
-  ND4C_TRY(expect(inference, ND4C_IN_lstm_peepholes, 2, l.directions, 3 * l.hidden, 0, "[directions, 3 * hidden]"));
+  ND4C_TRY(expect(inference, ND4C_IN_lstm_peepholes, 2, l.directions, times(inference, 3, l.hidden), 0,
+                  "[directions, 3 * hidden]"));
   layer_outputs(inference, &l);
   return ND4C_OK;
 }
@@ -130,14 +138,14 @@ static nd4c_status check_cell(nd4c_inference *inference, int64_t gates, int32_t 
   const nd4c_tensor *x = &inference->inputs[0], *h = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(nd4c_rule_expect_rank(inference, 0, 2, "[batch, inputs]"));
-  if (h->rank != 2 || h->shape[0] != x->shape[0] || h->shape[1] > WIDEST) {
+  if (h->rank != 2 || !nd4c_rule_is_equal(inference, h->shape[0], x->shape[0]) || h->shape[1] > WIDEST) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected (%lld, hidden), hidden at most %d",
                             (long long)x->shape[0], (int)WIDEST);
   }
-  int64_t hidden = h->shape[1], rows = gates * hidden;
+  int64_t hidden = h->shape[1], rows = times(inference, gates, hidden);
   ND4C_TRY(expect(inference, w, 2, rows, x->shape[1], 0, "[gates * hidden, inputs]"));
   ND4C_TRY(expect(inference, w + 1, 2, rows, hidden, 0, "[gates * hidden, hidden]"));
-  ND4C_TRY(expect(inference, w + 2, 1, 2 * rows, 0, 0, "[2 * gates * hidden]"));
+  ND4C_TRY(expect(inference, w + 2, 1, times(inference, 2 * gates, hidden), 0, 0, "[2 * gates * hidden]"));
   for (int32_t i = 0; i < inference->op->output_count; i++) {
     nd4c_rule_output_at(inference, i, x->dtype, 2, h->shape);
   }
@@ -159,7 +167,7 @@ nd4c_status nd4c_infer_lstm_cell(nd4c_inference *inference) {
   const nd4c_tensor *h = &inference->inputs[1];
   ND4C_TRY(check_cell(inference, 4, ND4C_IN_lstm_cell_w));
   ND4C_TRY(nd4c_rule_expect_shape(inference, ND4C_IN_lstm_cell_c, 2, h->shape, "the shape of h"));
-  return expect(inference, ND4C_IN_lstm_cell_peepholes, 1, 3 * h->shape[1], 0, 0, "[3 * hidden]");
+  return expect(inference, ND4C_IN_lstm_cell_peepholes, 1, times(inference, 3, h->shape[1]), 0, 0, "[3 * hidden]");
 }
 
 /* Gives: y: the shape of x [t, n, hidden], c: [n, hidden], in x's dtype. */
@@ -171,8 +179,8 @@ nd4c_status nd4c_infer_sru(nd4c_inference *inference) {
   if (hidden > WIDEST) {
     return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "expected at most %d hidden units", (int)WIDEST);
   }
-  ND4C_TRY(expect(inference, ND4C_IN_sru_w, 2, 3 * hidden, hidden, 0, "[3 * hidden, hidden]"));
-  ND4C_TRY(expect(inference, ND4C_IN_sru_bias, 1, 2 * hidden, 0, 0, "[2 * hidden]"));
+  ND4C_TRY(expect(inference, ND4C_IN_sru_w, 2, times(inference, 3, hidden), hidden, 0, "[3 * hidden, hidden]"));
+  ND4C_TRY(expect(inference, ND4C_IN_sru_bias, 1, times(inference, 2, hidden), 0, 0, "[2 * hidden]"));
   ND4C_TRY(expect(inference, ND4C_IN_sru_initial_c, 2, x->shape[1], hidden, 0, "[batch, hidden]"));
   nd4c_rule_output(inference, x->dtype, 3, x->shape);
   nd4c_rule_output_at(inference, 1, x->dtype, 2, x->shape + 1);
@@ -184,9 +192,9 @@ nd4c_status nd4c_infer_sru(nd4c_inference *inference) {
 static nd4c_status check_classes(const nd4c_inference *inference, int64_t blank) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_rule_expect_rank(inference, 0, 3, "[steps, batch, classes]"));
-  if (blank < 0 || blank >= x->shape[2]) {
-    return nd4c_rule_refuse(inference, 0, ND4C_INDEX, "blank is %lld, expected a class, 0 to %lld", (long long)blank,
-                            (long long)x->shape[2] - 1);
+  if (blank < 0 || blank == INT64_MAX || !nd4c_rule_is_at_least(inference, x->shape[2], blank + 1)) {
+    return nd4c_rule_refuse(inference, 0, ND4C_INDEX, "blank is %lld, expected a class, 0 or more and below %lld",
+                            (long long)blank, (long long)x->shape[2]);
   }
   return ND4C_OK;
 }
@@ -202,7 +210,8 @@ nd4c_status nd4c_infer_ctc_loss(nd4c_inference *inference) {
   ND4C_TRY(check_classes(inference, inference->attrs[ND4C_ATTR_ctc_loss_blank].as.i));
   ND4C_TRY(nd4c_rule_choice_below(inference, ND4C_ATTR_ctc_loss_reduction, ND4C_LOSS_REDUCTION_MEAN + 1));
   int64_t batch = x->shape[1];
-  if (targets->rank != 2 || targets->shape[0] != batch || targets->shape[1] > INT64_MAX / 4) {
+  if (targets->rank != 2 || !nd4c_rule_is_equal(inference, targets->shape[0], batch) ||
+      targets->shape[1] > INT64_MAX / 4) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected (%lld, longest target)", (long long)batch);
   }
   ND4C_TRY(expect(inference, ND4C_IN_ctc_loss_input_lengths, 1, batch, 0, 0, "one length a sequence"));

@@ -79,7 +79,7 @@ nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference) {
   bool reduced[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_reduced_axes(inference, reduced));
   for (int32_t i = 0; i < x->rank; i++) {
-    if (reduced[i] && x->shape[i] == 0) {
+    if (reduced[i] && nd4c_rule_is(inference, x->shape[i], 0)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element to reduce",
                               (int)i);
     }
@@ -100,7 +100,7 @@ nd4c_status nd4c_infer_arg_reduce(nd4c_inference *inference) {
   bool reduced[ND4C_MAX_RANK] = {false};
   int32_t axis;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_argmax_axis].as.i, x->rank, &axis));
-  if (x->shape[axis] == 0) {
+  if (nd4c_rule_is(inference, x->shape[axis], 0)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element", (int)axis);
   }
   reduced[axis] = true;

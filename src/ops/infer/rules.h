@@ -3,6 +3,7 @@
 #ifndef ND4C_OPS_INFER_RULES_H
 #define ND4C_OPS_INFER_RULES_H
 
+#include "ops/infer/arithmetic.h"
 #include "ops/op.h"
 
 enum { ND4C_RULE_TEXT_SIZE = 512 };
@@ -34,6 +35,13 @@ bool nd4c_view_unfold(const nd4c_inference *inference, int64_t *strides, int64_t
 /* Refuses an input: "conv: input w is float32 (8, 3, 3, 3): " and the formatted rest, which says what was expected. */
 nd4c_status nd4c_rule_refuse(const nd4c_inference *inference, int32_t input, nd4c_status code, const char *format, ...)
     ND4C_PRINTF(4, 5);
+
+/* Refuse symbolic extents: UNSUPPORTED where the rule needs numbers, with the formatted text of what it expected, and
+ * OVERFLOW for an axis that surely exceeds 64 bits. Calls with numbers never come here, so the documents of the ops do
+ * not list these statuses. */
+nd4c_status nd4c_rule_needs_numbers(const nd4c_inference *inference, int32_t input, const char *format, ...)
+    ND4C_PRINTF(3, 4);
+nd4c_status nd4c_rule_too_long(const nd4c_inference *inference, int32_t input, int32_t axis);
 
 /* Input at a position of the schema, or NULL if it was left out. */
 const nd4c_tensor *nd4c_rule_input(const nd4c_inference *inference, int32_t position);

@@ -1,7 +1,6 @@
 /* Inference rules and view functions of op_table/shape.h. nd4c_op_infer (infer.c) calls the rules; dispatch and plans
  * call the view functions of op definitions. */
 #include "array/shape.h"
-#include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -16,7 +15,7 @@ static nd4c_status take_shape(nd4c_inference *inference, int64_t least) {
                             ND4C_MAX_RANK);
   }
   for (int32_t i = 0; i < shape->count; i++) {
-    if (shape->as.ints[i] < least) {
+    if (shape->as.ints[i] < least && !nd4c_extents_has(inference->extents, shape->as.ints[i])) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "shape has the extent %lld, expected at least %lld",
                               (long long)shape->as.ints[i], (long long)least);
     }
@@ -26,7 +25,8 @@ static nd4c_status take_shape(nd4c_inference *inference, int64_t least) {
 }
 
 /* Product of extents from `first` to before `last`; zero wins over overflow. */
-static bool extents_product(const int64_t *shape, int32_t first, int32_t last, int64_t *product) {
+static bool extents_product(const nd4c_inference *inference, const int64_t *shape, int32_t first, int32_t last,
+                            int64_t *product) {
   bool fits = true;
   *product = 1;
   for (int32_t i = first; i < last; i++) {
@@ -34,13 +34,13 @@ static bool extents_product(const int64_t *shape, int32_t first, int32_t last, i
       *product = 0;
       return true;
     }
-    fits = fits && nd4c_checked_multiply(*product, shape[i], product);
+    fits = fits && nd4c_rule_multiply(inference, *product, shape[i], product);
   }
   return fits;
 }
 
-/* Replaces the one -1 by what the size leaves for it. */
-static nd4c_status infer_extent(nd4c_inference *inference, int64_t size) {
+/* Replaces the one -1 by what the size leaves for it; *found: there is one. */
+static nd4c_status infer_extent(nd4c_inference *inference, int64_t size, bool *found) {
   nd4c_inferred *output = &inference->outputs[0];
   int32_t open = -1;
   for (int32_t i = 0; i < output->rank; i++) {
@@ -49,20 +49,21 @@ static nd4c_status infer_extent(nd4c_inference *inference, int64_t size) {
     }
     open = output->shape[i] == -1 ? i : open;
   }
+  *found = open >= 0;
   if (open < 0) {
     return ND4C_OK;
   }
   int64_t rest;
   output->shape[open] = 1;
-  bool fits = extents_product(output->shape, 0, output->rank, &rest);
+  bool fits = extents_product(inference, output->shape, 0, output->rank, &rest);
   if (fits && rest == 0) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "the -1 of shape stands beside a 0, expected no 0 there");
   }
-  if (!fits || size % rest != 0) {
+  if (!fits || !nd4c_rule_is_multiple(inference, size, rest) ||
+      !nd4c_rule_divide(inference, size, rest, &output->shape[open])) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "no extent in place of -1 makes shape hold %lld elements",
                             (long long)size);
   }
-  output->shape[open] = size / rest;
   return ND4C_OK;
 }
 
@@ -71,13 +72,14 @@ nd4c_status nd4c_infer_reshape(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_inferred *output = &inference->outputs[0];
   int64_t size, new_size;
-  (void)extents_product(x->shape, 0, x->rank, &size);
+  bool found = false;
+  (void)extents_product(inference, x->shape, 0, x->rank, &size);
   ND4C_TRY(take_shape(inference, -1));
-  ND4C_TRY(infer_extent(inference, size));
-  if (!extents_product(output->shape, 0, output->rank, &new_size)) {
+  ND4C_TRY(infer_extent(inference, size, &found));
+  if (!extents_product(inference, output->shape, 0, output->rank, &new_size)) {
     return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "the size of shape exceeds 64 bits");
   }
-  if (new_size != size) {
+  if (!found && !nd4c_rule_is_equal(inference, new_size, size)) {
     char text[ND4C_RULE_TEXT_SIZE / 2];
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "shape %s has %lld elements, expected %lld",
                             nd4c_shape_text(output->rank, output->shape, text, sizeof text), (long long)new_size,
@@ -117,7 +119,8 @@ nd4c_status nd4c_infer_flatten(nd4c_inference *inference) {
                             (int)-x->rank, (int)x->rank);
   }
   int32_t split = nd4c_axis_index(axis, x->rank);
-  if (!extents_product(x->shape, 0, split, &shape[0]) || !extents_product(x->shape, split, x->rank, &shape[1])) {
+  if (!extents_product(inference, x->shape, 0, split, &shape[0]) ||
+      !extents_product(inference, x->shape, split, x->rank, &shape[1])) {
     return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "an extent of the result exceeds 64 bits");
   }
   nd4c_rule_output(inference, x->dtype, 2, shape);
@@ -169,8 +172,8 @@ static nd4c_status squeezed_axes(const nd4c_inference *inference, bool *dropped)
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, dropped));
   for (int32_t i = 0; i < x->rank; i++) {
     if (axes->as.ints == NULL) {
-      dropped[i] = x->shape[i] == 1;
-    } else if (dropped[i] && x->shape[i] != 1) {
+      dropped[i] = nd4c_rule_is(inference, x->shape[i], 1);
+    } else if (dropped[i] && !nd4c_rule_is_equal(inference, x->shape[i], 1)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d has the extent %lld, expected 1 to drop it", (int)i,
                               (long long)x->shape[i]);
     }
@@ -249,14 +252,14 @@ static nd4c_status concat_one(nd4c_inference *inference, int32_t input, int32_t 
   nd4c_inferred *output = &inference->outputs[0];
   bool fits = x->rank == first->rank;
   for (int32_t i = 0; fits && i < x->rank; i++) {
-    fits = i == axis || x->shape[i] == first->shape[i];
+    fits = i == axis || nd4c_rule_is_equal(inference, x->shape[i], first->shape[i]);
   }
   if (!fits) {
     char text[ND4C_RULE_TEXT_SIZE / 2];
     return nd4c_rule_refuse(inference, input, ND4C_SHAPE, "expected the first one's shape %s but for axis %d",
                             nd4c_shape_text(first->rank, first->shape, text, sizeof text), (int)axis);
   }
-  if (!nd4c_checked_add(output->shape[axis], x->shape[axis], &output->shape[axis])) {
+  if (!nd4c_rule_add(inference, output->shape[axis], x->shape[axis], &output->shape[axis])) {
     return nd4c_rule_refuse(inference, input, ND4C_OVERFLOW, "axis %d of the result exceeds 64 bits", (int)axis);
   }
   ND4C_TRY(nd4c_rule_mix(inference, input, &output->dtype));

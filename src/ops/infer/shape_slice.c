@@ -37,6 +37,41 @@ static cut resolve_cut(int64_t start, int64_t stop, int64_t step, int64_t extent
   return result;
 }
 
+static bool is_number(const nd4c_inference *inference, int64_t extent) {
+  return !nd4c_extents_has(inference->extents, extent);
+}
+
+/* How many elements lie before a bound, or, for a cut that goes backward (shift 1), up to it; at most the extent. */
+static bool clamp_symbolic(const nd4c_inference *inference, int64_t bound, int64_t shift, int64_t extent,
+                           int64_t preset, int64_t *result) {
+  if (bound == ND4C_SLICE_NONE || bound == INT64_MAX) {
+    *result = bound == INT64_MAX ? extent : preset;
+    return true;
+  }
+  if (is_number(inference, bound) && bound < 0) {
+    int64_t after = bound == INT64_MIN ? INT64_MAX : -bound - shift;
+    return nd4c_extents_maximum(inference->extents, extent, after, result) &&
+           nd4c_rule_subtract(inference, *result, after, result);
+  }
+  return nd4c_rule_add(inference, bound, shift, result) &&
+         nd4c_extents_minimum(inference->extents, extent, *result, result);
+}
+
+/* The length of a cut whose bounds or extent are symbolic; where it begins only numbers can say. */
+static nd4c_status resolve_symbolic_cut(const nd4c_inference *inference, int32_t axis, int64_t start, int64_t stop,
+                                        int64_t step, cut *result) {
+  int64_t extent = inference->inputs[0].shape[axis], first = 0, end = 0, shift = step < 0;
+  *result = (cut){.step = step};
+  bool fits = clamp_symbolic(inference, start, shift, extent, shift ? extent : 0, &first) &&
+              clamp_symbolic(inference, stop, shift, extent, shift ? 0 : extent, &end);
+  int64_t from = shift ? end : first, to = shift ? first : end;
+  fits = fits && nd4c_extents_maximum(inference->extents, to, from, &result->length) &&
+         nd4c_rule_subtract(inference, result->length, from, &result->length) &&
+         (step == INT64_MIN ? nd4c_extents_minimum(inference->extents, result->length, 1, &result->length)
+                            : nd4c_rule_divide_up(inference, result->length, shift ? -step : step, &result->length));
+  return fits ? ND4C_OK : nd4c_rule_too_long(inference, 0, axis);
+}
+
 static nd4c_status check_lists(const nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int32_t count = attrs[ND4C_ATTR_slice_starts].count, rank = inference->inputs[0].rank;
@@ -81,8 +116,12 @@ static nd4c_status resolve_cuts(const nd4c_inference *inference, cut *cuts) {
       return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "the step of axis %d is 0, expected another value",
                               (int)axis);
     }
-    cuts[axis] = resolve_cut(attrs[ND4C_ATTR_slice_starts].as.ints[i], attrs[ND4C_ATTR_slice_stops].as.ints[i], step,
-                             x->shape[axis]);
+    int64_t start = attrs[ND4C_ATTR_slice_starts].as.ints[i], stop = attrs[ND4C_ATTR_slice_stops].as.ints[i];
+    if (is_number(inference, start) && is_number(inference, stop) && is_number(inference, x->shape[axis])) {
+      cuts[axis] = resolve_cut(start, stop, step, x->shape[axis]);
+    } else {
+      ND4C_TRY(resolve_symbolic_cut(inference, axis, start, stop, step, &cuts[axis]));
+    }
   }
   return ND4C_OK;
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -63,7 +62,7 @@ nd4c_status nd4c_infer_moments(nd4c_inference *inference) {
 nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
-  if (!nd4c_shape_equal(a->rank, a->shape, b->rank, b->shape)) {
+  if (!nd4c_rule_same_shape(inference, a->rank, a->shape, b->rank, b->shape)) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected the shape of input a");
   }
   return nd4c_infer_reduce_same(inference);
@@ -120,7 +119,9 @@ nd4c_status nd4c_infer_cumulative(nd4c_inference *inference) {
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(nd4c_rule_gathered_dtype(inference, attrs[ND4C_ATTR_cumulative_sum_dtype].as.i, &dtype));
   nd4c_rule_output(inference, dtype, x->rank, x->shape);
-  inference->outputs[0].shape[axis] += initial;
+  if (initial && !nd4c_rule_add(inference, x->shape[axis], 1, &inference->outputs[0].shape[axis])) {
+    return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "axis %d would be longer than 64 bits count", (int)axis);
+  }
   return ND4C_OK;
 }
 
@@ -141,13 +142,13 @@ static nd4c_status check_piece(const nd4c_inference *inference, int32_t position
   ND4C_TRY(nd4c_rule_same_dtype(inference, position));
   bool fits = piece->rank == x->rank;
   for (int32_t i = 0; fits && i < x->rank; i++) {
-    fits = i == axis || piece->shape[i] == x->shape[i];
+    fits = i == axis || nd4c_rule_is_equal(inference, piece->shape[i], x->shape[i]);
   }
   if (!fits) {
     return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected the shape of input x but for axis %d",
                             (int)axis);
   }
-  if (__builtin_add_overflow(*length, piece->shape[axis], length)) {
+  if (!nd4c_rule_add(inference, *length, piece->shape[axis], length)) {
     return nd4c_rule_refuse(inference, position, ND4C_OVERFLOW, "axis %d joined to x's would not fit 64 bits",
                             (int)axis);
   }
@@ -167,6 +168,7 @@ nd4c_status nd4c_infer_diff(nd4c_inference *inference) {
   ND4C_TRY(check_piece(inference, ND4C_IN_diff_prepend, axis, &length));
   ND4C_TRY(check_piece(inference, ND4C_IN_diff_append, axis, &length));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  inference->outputs[0].shape[axis] = length > order ? length - order : 0;
+  (void)nd4c_extents_maximum(inference->extents, length, order, &length);
+  (void)nd4c_rule_subtract(inference, length, order, &inference->outputs[0].shape[axis]);
   return ND4C_OK;
 }

@@ -25,30 +25,33 @@ static nd4c_status take_list(const nd4c_op_info *op, const char *attr, const nd4
   return ND4C_OK;
 }
 
-static nd4c_status too_large(const nd4c_op_info *op, int32_t axis) {
-  return nd4c_fail(ND4C_OVERFLOW, "%s: the window of spatial axis %d exceeds 64 bits", op->name, (int)axis);
+static nd4c_status too_large(const nd4c_inference *inference, int32_t axis) {
+  return nd4c_fail(ND4C_OVERFLOW, "%s: the window of spatial axis %d exceeds 64 bits", inference->op->name, (int)axis);
 }
 
 /* Cells from the first to the last tap of a window. */
-static nd4c_status window_reach(const nd4c_op_info *op, const nd4c_window *window, int32_t axis, int64_t *reach) {
-  if (!nd4c_checked_multiply(window->kernel[axis] - 1, window->dilation[axis], reach) ||
-      !nd4c_checked_add(*reach, 1, reach)) {
-    return too_large(op, axis);
+static nd4c_status window_reach(const nd4c_inference *inference, const nd4c_window *window, int32_t axis,
+                                int64_t *reach) {
+  if (!nd4c_rule_subtract(inference, window->kernel[axis], 1, reach) ||
+      !nd4c_rule_multiply(inference, *reach, window->dilation[axis], reach) ||
+      !nd4c_rule_add(inference, *reach, 1, reach)) {
+    return too_large(inference, axis);
   }
   return ND4C_OK;
 }
 
-static nd4c_status resolve_same(const nd4c_op_info *op, nd4c_window *window, int32_t axis, bool upper) {
+static nd4c_status resolve_same(const nd4c_inference *inference, nd4c_window *window, int32_t axis, bool upper) {
   int64_t input = window->input[axis], stride = window->stride[axis], reach, total = 0;
-  ND4C_TRY(window_reach(op, window, axis, &reach));
-  if (input == 0) {
-    window->output[axis] = 0;
+  ND4C_TRY(window_reach(inference, window, axis, &reach));
+  if (!nd4c_rule_divide_up(inference, input, stride, &window->output[axis])) {
+    return too_large(inference, axis);
+  }
+  if (input <= 0 || reach < 0) { /* empty or symbolic */
     return ND4C_OK;
   }
-  window->output[axis] = 1 + (input - 1) / stride;
   /* (output - 1) * stride is less than input, so only adding the reach may overflow. */
   if (!nd4c_checked_add((window->output[axis] - 1) * stride, reach, &total)) {
-    return too_large(op, axis);
+    return too_large(inference, axis);
   }
   total = total > input ? total - input : 0;
   window->pad_begin[axis] = upper ? total / 2 : total - total / 2;
@@ -56,27 +59,39 @@ static nd4c_status resolve_same(const nd4c_op_info *op, nd4c_window *window, int
   return ND4C_OK;
 }
 
-static nd4c_status resolve_explicit(const nd4c_op_info *op, nd4c_window *window, int32_t axis, bool ceil_mode) {
-  int64_t input = window->input[axis], stride = window->stride[axis], reach, padded;
-  ND4C_TRY(window_reach(op, window, axis, &reach));
-  if (!nd4c_checked_add(input, window->pad_begin[axis], &padded) ||
-      !nd4c_checked_add(padded, window->pad_end[axis], &padded)) {
-    return too_large(op, axis);
+/* How many more steps a window makes in ceil mode: a last, partial window counts if it starts inside the input or the
+ * padding before it. `steps` becomes max(steps, min(steps rounded up, the last step that starts inside)). */
+static bool count_partial(const nd4c_inference *inference, const nd4c_window *window, int32_t axis, int64_t slack,
+                          int64_t *steps) {
+  int64_t stride = window->stride[axis], up, last;
+  return nd4c_rule_divide_up(inference, slack, stride, &up) &&
+         nd4c_rule_add(inference, window->input[axis], window->pad_begin[axis], &last) &&
+         nd4c_rule_divide_up(inference, last, stride, &last) && nd4c_rule_subtract(inference, last, 1, &last) &&
+         nd4c_extents_minimum(inference->extents, up, last, &up) &&
+         nd4c_extents_maximum(inference->extents, *steps, up, steps);
+}
+
+static nd4c_status resolve_explicit(const nd4c_inference *inference, nd4c_window *window, int32_t axis,
+                                    bool ceil_mode) {
+  const nd4c_op_info *op = inference->op;
+  int64_t input = window->input[axis], reach, padded, slack, steps;
+  ND4C_TRY(window_reach(inference, window, axis, &reach));
+  if (!nd4c_rule_add(inference, input, window->pad_begin[axis], &padded) ||
+      !nd4c_rule_add(inference, padded, window->pad_end[axis], &padded)) {
+    return too_large(inference, axis);
   }
-  if (padded < reach) {
+  if (!nd4c_rule_is_at_least(inference, padded, reach)) {
     return nd4c_fail(ND4C_SHAPE,
                      "%s: the window of spatial axis %d reaches over %lld cells (kernel %lld, dilation %lld), "
                      "expected at most the padded input's %lld",
                      op->name, (int)axis, (long long)reach, (long long)window->kernel[axis],
                      (long long)window->dilation[axis], (long long)padded);
   }
-  int64_t slack = padded - reach, steps = slack / stride;
-  /* A last, partial window counts if it starts inside the input or the padding before it. */
-  if (ceil_mode && slack % stride != 0 && steps + 1 <= (input + window->pad_begin[axis] - 1) / stride) {
-    steps++;
-  }
-  if (!nd4c_checked_add(steps, 1, &window->output[axis])) {
-    return too_large(op, axis);
+  if (!nd4c_rule_subtract(inference, padded, reach, &slack) ||
+      !nd4c_rule_divide(inference, slack, window->stride[axis], &steps) ||
+      (ceil_mode && !count_partial(inference, window, axis, slack, &steps)) ||
+      !nd4c_rule_add(inference, steps, 1, &window->output[axis])) {
+    return too_large(inference, axis);
   }
   return ND4C_OK;
 }
@@ -96,10 +111,11 @@ static nd4c_status take_pads(const nd4c_op_info *op, const nd4c_attr_value *pads
   return ND4C_OK;
 }
 
-nd4c_status nd4c_window_resolve(const nd4c_op_info *op, int32_t spatial, const int64_t *input, const int64_t *kernel,
-                                const nd4c_attr_value *strides, const nd4c_attr_value *pads,
+nd4c_status nd4c_window_resolve(const nd4c_inference *inference, int32_t spatial, const int64_t *input,
+                                const int64_t *kernel, const nd4c_attr_value *strides, const nd4c_attr_value *pads,
                                 const nd4c_attr_value *dilations, int64_t auto_pad, bool ceil_mode,
                                 nd4c_window *window) {
+  const nd4c_op_info *op = inference->op;
   if (spatial < 1 || spatial > 3) {
     return nd4c_fail(ND4C_SHAPE, "%s: %d spatial axes given, expected 1 to 3", op->name, (int)spatial);
   }
@@ -114,15 +130,15 @@ nd4c_status nd4c_window_resolve(const nd4c_op_info *op, int32_t spatial, const i
   for (int32_t i = 0; i < spatial; i++) {
     window->input[i] = input[i];
     window->kernel[i] = kernel[i];
-    if (kernel[i] < 1 || input[i] < 0) {
+    if (!nd4c_rule_is_at_least(inference, kernel[i], 1) || !nd4c_rule_is_at_least(inference, input[i], 0)) {
       return nd4c_fail(ND4C_SHAPE,
                        "%s: the window of spatial axis %d has %lld cells over an input of %lld, expected at "
                        "least 1 cell",
                        op->name, (int)i, (long long)kernel[i], (long long)input[i]);
     }
     bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
-    ND4C_TRY(same ? resolve_same(op, window, i, auto_pad == ND4C_AUTO_PAD_SAME_UPPER)
-                  : resolve_explicit(op, window, i, ceil_mode));
+    ND4C_TRY(same ? resolve_same(inference, window, i, auto_pad == ND4C_AUTO_PAD_SAME_UPPER)
+                  : resolve_explicit(inference, window, i, ceil_mode));
   }
   return ND4C_OK;
 }
@@ -151,7 +167,7 @@ static void spatial_output(nd4c_inference *inference, int32_t position, nd4c_dty
 }
 
 static nd4c_status check_groups(const nd4c_inference *inference, const char *what, int64_t groups, int64_t channels) {
-  if (groups < 1 || channels % groups != 0) {
+  if (groups < 1 || !nd4c_rule_is_multiple(inference, channels, groups)) {
     return nd4c_rule_refuse(inference, 0, groups < 1 ? ND4C_ARGUMENT : ND4C_SHAPE,
                             "%s is %lld, expected a divisor of the %lld channels", what, (long long)groups,
                             (long long)channels);
@@ -166,17 +182,18 @@ static nd4c_status check_channel_list(const nd4c_inference *inference, int32_t p
 /* -- conv_transpose -- */
 
 /* Extent of one axis, given all but the paddings: (x - 1) * stride + output_padding + reach. */
-static nd4c_status transposed_extent(const nd4c_op_info *op, const nd4c_window *window, int32_t axis, int64_t extra,
-                                     int64_t *extent) {
+static nd4c_status transposed_extent(const nd4c_inference *inference, const nd4c_window *window, int32_t axis,
+                                     int64_t extra, int64_t *extent) {
   int64_t reach;
-  ND4C_TRY(window_reach(op, window, axis, &reach));
-  if (window->input[axis] == 0) {
+  ND4C_TRY(window_reach(inference, window, axis, &reach));
+  if (nd4c_rule_is(inference, window->input[axis], 0)) {
     *extent = 0;
     return ND4C_OK;
   }
-  if (!nd4c_checked_multiply(window->input[axis] - 1, window->stride[axis], extent) ||
-      !nd4c_checked_add(*extent, extra, extent) || !nd4c_checked_add(*extent, reach, extent)) {
-    return too_large(op, axis);
+  if (!nd4c_rule_subtract(inference, window->input[axis], 1, extent) ||
+      !nd4c_rule_multiply(inference, *extent, window->stride[axis], extent) ||
+      !nd4c_rule_add(inference, *extent, extra, extent) || !nd4c_rule_add(inference, *extent, reach, extent)) {
+    return too_large(inference, axis);
   }
   return ND4C_OK;
 }
@@ -186,18 +203,23 @@ static nd4c_status transposed_output(const nd4c_inference *inference, nd4c_windo
   const nd4c_op_info *op = inference->op;
   int64_t auto_pad = inference->attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i, extent, pads;
   bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
-  ND4C_TRY(transposed_extent(op, window, axis, extra, &extent));
+  ND4C_TRY(transposed_extent(inference, window, axis, extra, &extent));
   if (wanted->count > 0) {
     window->output[axis] = wanted->as.ints[axis];
-  } else if (same && !nd4c_checked_multiply(window->input[axis], window->stride[axis], &window->output[axis])) {
-    return too_large(op, axis);
+  } else if (same && !nd4c_rule_multiply(inference, window->input[axis], window->stride[axis], &window->output[axis])) {
+    return too_large(inference, axis);
   } else if (!same) {
     if (!nd4c_checked_add(window->pad_begin[axis], window->pad_end[axis], &pads)) {
-      return too_large(op, axis);
+      return too_large(inference, axis);
     }
-    window->output[axis] = extent == 0 ? 0 : extent - pads;
+    if (extent == 0) {
+      window->output[axis] = 0;
+    } else if (!nd4c_rule_subtract(inference, extent, pads, &window->output[axis])) {
+      return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "spatial axis %d is shorter than the pads %lld that cut it",
+                              (int)axis, (long long)pads);
+    }
   }
-  if (window->output[axis] < 0) {
+  if (window->output[axis] < 0 && !nd4c_extents_has(inference->extents, window->output[axis])) {
     return nd4c_fail(ND4C_SHAPE, "%s: the output of spatial axis %d would have %lld cells, expected at least 0",
                      op->name, (int)axis, (long long)window->output[axis]);
   }
@@ -219,7 +241,7 @@ static nd4c_status transposed_window(const nd4c_inference *inference, nd4c_windo
   for (int32_t i = 0; i < spatial; i++) {
     window->input[i] = x->shape[i + 2];
     window->kernel[i] = w->shape[i + 2];
-    if (window->kernel[i] < 1) {
+    if (!nd4c_rule_is_at_least(inference, window->kernel[i], 1)) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected at least 1 cell on spatial axis %d", (int)i);
     }
     ND4C_TRY(transposed_output(inference, window, i, extra[i], wanted));
@@ -236,11 +258,11 @@ nd4c_status nd4c_infer_conv_transpose(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(check_spatial(inference));
   ND4C_TRY(check_groups(inference, "groups", groups, x->shape[1]));
-  if (w->rank != x->rank || w->shape[0] != x->shape[1]) {
+  if (w->rank != x->rank || !nd4c_rule_is_equal(inference, w->shape[0], x->shape[1])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected [%lld, o / groups, ...] of %d axes, for x's channels",
                             (long long)x->shape[1], (int)x->rank);
   }
-  if (!nd4c_checked_multiply(w->shape[1], groups, &channels)) {
+  if (!nd4c_rule_multiply(inference, w->shape[1], groups, &channels)) {
     return nd4c_rule_refuse(inference, 1, ND4C_OVERFLOW, "expected fewer than 2^63 output channels");
   }
   ND4C_TRY(check_channel_list(inference, ND4C_IN_conv_transpose_bias, channels));
@@ -258,7 +280,7 @@ static nd4c_status check_field(const nd4c_inference *inference, int32_t position
   int64_t shape[2 + SPATIAL_MOST] = {x->shape[0], inference->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i};
   bool fits = nd4c_checked_multiply(shape[1], per_tap, &shape[1]);
   for (int32_t i = 0; i < window->spatial; i++) {
-    fits = fits && nd4c_checked_multiply(shape[1], window->kernel[i], &shape[1]);
+    fits = fits && nd4c_rule_multiply(inference, shape[1], window->kernel[i], &shape[1]);
     shape[i + 2] = window->output[i];
   }
   if (!fits) {
@@ -272,18 +294,20 @@ static nd4c_status check_field(const nd4c_inference *inference, int32_t position
 nd4c_status nd4c_infer_deformable_conv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[1];
   const nd4c_attr_value *attrs = inference->attrs;
-  int64_t groups = attrs[ND4C_ATTR_deformable_conv_groups].as.i;
+  int64_t groups = attrs[ND4C_ATTR_deformable_conv_groups].as.i, of_group = 0;
   nd4c_window window;
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(check_spatial(inference));
   ND4C_TRY(check_groups(inference, "groups", groups, x->shape[1]));
   ND4C_TRY(check_groups(inference, "offset_groups", attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i, x->shape[1]));
-  if (w->rank != x->rank || w->shape[1] != x->shape[1] / groups || w->shape[0] % groups != 0) {
+  (void)nd4c_rule_divide(inference, x->shape[1], groups, &of_group);
+  if (w->rank != x->rank || !nd4c_rule_is_equal(inference, w->shape[1], of_group) ||
+      !nd4c_rule_is_multiple(inference, w->shape[0], groups)) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected [o, %lld, ...] of %d axes with o a multiple of %lld",
-                            (long long)(x->shape[1] / groups), (int)x->rank, (long long)groups);
+                            (long long)of_group, (int)x->rank, (long long)groups);
   }
   ND4C_TRY(check_channel_list(inference, ND4C_IN_deformable_conv_bias, w->shape[0]));
-  ND4C_TRY(nd4c_window_resolve(inference->op, x->rank - 2, x->shape + 2, w->shape + 2,
+  ND4C_TRY(nd4c_window_resolve(inference, x->rank - 2, x->shape + 2, w->shape + 2,
                                &attrs[ND4C_ATTR_deformable_conv_strides], &attrs[ND4C_ATTR_deformable_conv_pads],
                                &attrs[ND4C_ATTR_deformable_conv_dilations], ND4C_AUTO_PAD_EXPLICIT, false, &window));
   ND4C_TRY(check_field(inference, ND4C_IN_deformable_conv_offset, &window, window.spatial));
@@ -297,12 +321,15 @@ nd4c_status nd4c_infer_causal_conv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(nd4c_rule_expect_rank(inference, 0, 3, "[n, channels, length]"));
-  if (w->rank != 3 || w->shape[0] != x->shape[1] || w->shape[1] != 1 || w->shape[2] < 1) {
+  int64_t cells = 0;
+  if (w->rank != 3 || !nd4c_rule_is_equal(inference, w->shape[0], x->shape[1]) ||
+      !nd4c_rule_is_equal(inference, w->shape[1], 1) || !nd4c_rule_is_at_least(inference, w->shape[2], 1) ||
+      !nd4c_rule_subtract(inference, w->shape[2], 1, &cells)) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected (%lld, 1, k), one kernel a channel",
                             (long long)x->shape[1]);
   }
   ND4C_TRY(check_channel_list(inference, ND4C_IN_causal_conv_with_state_bias, x->shape[1]));
-  int64_t state[3] = {x->shape[0], x->shape[1], w->shape[2] - 1};
+  int64_t state[3] = {x->shape[0], x->shape[1], cells};
   ND4C_TRY(nd4c_rule_expect_shape(inference, ND4C_IN_causal_conv_with_state_past_state, 3, state, "k - 1 cells"));
   nd4c_rule_output(inference, x->dtype, 3, x->shape);
   nd4c_rule_output_at(inference, 1, x->dtype, 3, state);
@@ -320,10 +347,10 @@ static nd4c_status pool_window(const nd4c_inference *inference, nd4c_window *win
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "kernel has %d values, expected %d, one a spatial axis",
                             (int)kernel->count, (int)x->rank - 2);
   }
-  return nd4c_window_resolve(inference->op, x->rank - 2, x->shape + 2, kernel->as.ints,
-                             &attrs[ND4C_ATTR_max_pool_strides], &attrs[ND4C_ATTR_max_pool_pads],
-                             &attrs[ND4C_ATTR_max_pool_dilations], attrs[ND4C_ATTR_max_pool_auto_pad].as.i,
-                             attrs[ND4C_ATTR_max_pool_ceil_mode].as.i != 0, window);
+  return nd4c_window_resolve(inference, x->rank - 2, x->shape + 2, kernel->as.ints, &attrs[ND4C_ATTR_max_pool_strides],
+                             &attrs[ND4C_ATTR_max_pool_pads], &attrs[ND4C_ATTR_max_pool_dilations],
+                             attrs[ND4C_ATTR_max_pool_auto_pad].as.i, attrs[ND4C_ATTR_max_pool_ceil_mode].as.i != 0,
+                             window);
 }
 
 /* Gives: [n, c, ...] with a cell for each window, for x [n, c, ...]; y in x's dtype, indices int64. */
@@ -367,12 +394,15 @@ static nd4c_status unpooled_extents(const nd4c_inference *inference, int64_t *ex
     int64_t pads;
     window.input[i] = x->shape[i + 2];
     window.dilation[i] = 1;
-    ND4C_TRY(transposed_extent(inference->op, &window, i, 0, &extents[i]));
+    ND4C_TRY(transposed_extent(inference, &window, i, 0, &extents[i]));
     if (!nd4c_checked_add(window.pad_begin[i], window.pad_end[i], &pads)) {
-      return too_large(inference->op, i);
+      return too_large(inference, i);
     }
-    extents[i] = x->shape[i + 2] == 0 ? 0 : extents[i] - pads;
-    if (extents[i] < 0) {
+    if (x->shape[i + 2] != 0 && !nd4c_rule_subtract(inference, extents[i], pads, &extents[i])) {
+      return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "spatial axis %d is shorter than the pads %lld that cut it",
+                              (int)i, (long long)pads);
+    }
+    if (extents[i] < 0 && !nd4c_extents_has(inference->extents, extents[i])) {
       return nd4c_fail(ND4C_SHAPE, "%s: spatial axis %d would have %lld cells, expected at least 0",
                        inference->op->name, (int)i, (long long)extents[i]);
     }
@@ -396,7 +426,7 @@ nd4c_status nd4c_infer_max_unpool(nd4c_inference *inference) {
                      inference->op->name, (int)wanted->count, (int)x->rank - 2);
   }
   for (int32_t i = 0; i < wanted->count; i++) {
-    if (wanted->as.ints[i] < (planar ? 0 : extents[i])) {
+    if (!nd4c_rule_is_at_least(inference, wanted->as.ints[i], planar ? 0 : extents[i])) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: output_shape has the value %lld, expected at least %lld",
                        inference->op->name, (long long)wanted->as.ints[i], (long long)(planar ? 0 : extents[i]));
     }
@@ -412,7 +442,7 @@ static nd4c_status check_cells(const nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_spatial(inference));
   for (int32_t i = 2; i < x->rank; i++) {
-    if (x->shape[i] == 0) {
+    if (nd4c_rule_is(inference, x->shape[i], 0)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 cell on each spatial axis");
     }
   }
@@ -442,8 +472,8 @@ nd4c_status nd4c_infer_adaptive_pool(nd4c_inference *inference) {
   ND4C_TRY(take_list(inference->op, "output_shape", wanted, x->rank - 2, 1, 0, extents));
   for (int32_t i = 0; i < x->rank - 2; i++) {
     int64_t product; /* (i + 1) * x must not overflow in the kernel */
-    if (!nd4c_checked_multiply(extents[i], x->shape[i + 2], &product)) {
-      return too_large(inference->op, i);
+    if (!nd4c_rule_multiply(inference, extents[i], x->shape[i + 2], &product)) {
+      return too_large(inference, i);
     }
   }
   spatial_output(inference, 0, x->dtype, x->shape[1], extents);
@@ -464,13 +494,13 @@ nd4c_status nd4c_infer_morphology(nd4c_inference *inference) {
   nd4c_window window;
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(check_spatial(inference));
-  if (w->rank != x->rank - 1 || w->shape[0] != x->shape[1]) {
+  if (w->rank != x->rank - 1 || !nd4c_rule_is_equal(inference, w->shape[0], x->shape[1])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE,
                             "expected [%lld, ...] of %d axes: one structuring element a channel",
                             (long long)x->shape[1], (int)x->rank - 1);
   }
   ND4C_TRY(nd4c_window_resolve(
-      inference->op, x->rank - 2, x->shape + 2, w->shape + 1, &attrs[ND4C_ATTR_morphological_dilation_strides],
+      inference, x->rank - 2, x->shape + 2, w->shape + 1, &attrs[ND4C_ATTR_morphological_dilation_strides],
       &attrs[ND4C_ATTR_morphological_dilation_pads], &attrs[ND4C_ATTR_morphological_dilation_dilations],
       attrs[ND4C_ATTR_morphological_dilation_auto_pad].as.i, false, &window));
   spatial_output(inference, 0, x->dtype, x->shape[1], window.output);

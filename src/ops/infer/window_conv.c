@@ -1,13 +1,12 @@
 /* Inference rules of conv, separable_conv2d and the plain pools (op_table/window.h), and of batch_norm, layer_norm, lrn
  * and the softmax ops (op_table/normalization.h). nd4c_op_infer (infer.c) calls the rule that an op's row names. */
-#include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
 /* A list of one value a channel; left out is fine. */
 static nd4c_status check_channel_list(const nd4c_inference *inference, int32_t position, int64_t channels) {
   const nd4c_tensor *list = nd4c_rule_input(inference, position);
-  if (list == NULL || (list->rank == 1 && list->shape[0] == channels)) {
+  if (list == NULL || (list->rank == 1 && nd4c_rule_is_equal(inference, list->shape[0], channels))) {
     return ND4C_OK;
   }
   return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected (%lld,), one value a channel",
@@ -24,8 +23,8 @@ static nd4c_status check_spatial_rank(const nd4c_inference *inference) {
 
 static nd4c_status check_conv_weights(const nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[ND4C_IN_conv_x], *w = &inference->inputs[ND4C_IN_conv_w];
-  int64_t groups = inference->attrs[ND4C_ATTR_conv_groups].as.i, channels = x->shape[1];
-  if (groups < 1 || channels % groups != 0) {
+  int64_t groups = inference->attrs[ND4C_ATTR_conv_groups].as.i, channels = x->shape[1], of_group = 0;
+  if (groups < 1 || !nd4c_rule_is_multiple(inference, channels, groups)) {
     return nd4c_rule_refuse(inference, 0, groups < 1 ? ND4C_ARGUMENT : ND4C_SHAPE,
                             "groups is %lld, expected a divisor of the %lld channels", (long long)groups,
                             (long long)channels);
@@ -33,10 +32,11 @@ static nd4c_status check_conv_weights(const nd4c_inference *inference) {
   if (w->rank != x->rank) {
     return nd4c_rule_refuse(inference, ND4C_IN_conv_w, ND4C_SHAPE, "expected %d axes, as many as x has", (int)x->rank);
   }
-  if (w->shape[1] != channels / groups || w->shape[0] % groups != 0) {
+  (void)nd4c_rule_divide(inference, channels, groups, &of_group);
+  if (!nd4c_rule_is_equal(inference, w->shape[1], of_group) || !nd4c_rule_is_multiple(inference, w->shape[0], groups)) {
     return nd4c_rule_refuse(inference, ND4C_IN_conv_w, ND4C_SHAPE,
                             "expected [o, %lld, ...] with o a multiple of groups = %lld, for %lld channels of x",
-                            (long long)(channels / groups), (long long)groups, (long long)channels);
+                            (long long)of_group, (long long)groups, (long long)channels);
   }
   return ND4C_OK;
 }
@@ -65,7 +65,7 @@ nd4c_status nd4c_infer_conv(nd4c_inference *inference) {
   ND4C_TRY(check_conv_weights(inference));
   ND4C_TRY(check_channel_list(inference, ND4C_IN_conv_bias, w->shape[0]));
   nd4c_window window;
-  ND4C_TRY(nd4c_window_resolve(inference->op, x->rank - 2, x->shape + 2, w->shape + 2, &attrs[ND4C_ATTR_conv_strides],
+  ND4C_TRY(nd4c_window_resolve(inference, x->rank - 2, x->shape + 2, w->shape + 2, &attrs[ND4C_ATTR_conv_strides],
                                &attrs[ND4C_ATTR_conv_pads], &attrs[ND4C_ATTR_conv_dilations],
                                attrs[ND4C_ATTR_conv_auto_pad].as.i, false, &window));
   windowed_output(inference, w->shape[0], &window);
@@ -80,14 +80,16 @@ static nd4c_status check_separable_weights(const nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, c, h, w]");
   }
   int64_t channels = x->shape[1];
-  bool fits = depthwise->rank == 4 && depthwise->shape[1] == 1 &&
-              (channels == 0 ? depthwise->shape[0] == 0 : depthwise->shape[0] % channels == 0);
+  bool fits = depthwise->rank == 4 && nd4c_rule_is_equal(inference, depthwise->shape[1], 1) &&
+              (nd4c_rule_is(inference, channels, 0) ? nd4c_rule_is_equal(inference, depthwise->shape[0], 0)
+                                                    : nd4c_rule_is_multiple(inference, depthwise->shape[0], channels));
   if (!fits) {
     return nd4c_rule_refuse(inference, ND4C_IN_separable_conv2d_depthwise, ND4C_SHAPE,
                             "expected [c m, 1, kh, kw] for the %lld channels of x", (long long)channels);
   }
-  if (pointwise->rank != 4 || pointwise->shape[1] != depthwise->shape[0] || pointwise->shape[2] != 1 ||
-      pointwise->shape[3] != 1) {
+  if (pointwise->rank != 4 || !nd4c_rule_is_equal(inference, pointwise->shape[1], depthwise->shape[0]) ||
+      !nd4c_rule_is_equal(inference, pointwise->shape[2], 1) ||
+      !nd4c_rule_is_equal(inference, pointwise->shape[3], 1)) {
     return nd4c_rule_refuse(inference, ND4C_IN_separable_conv2d_pointwise, ND4C_SHAPE, "expected [o, %lld, 1, 1]",
                             (long long)depthwise->shape[0]);
   }
@@ -102,12 +104,12 @@ nd4c_status nd4c_infer_separable_conv2d(nd4c_inference *inference) {
   int64_t outputs = inference->inputs[ND4C_IN_separable_conv2d_pointwise].shape[0], size;
   ND4C_TRY(check_channel_list(inference, ND4C_IN_separable_conv2d_bias, outputs));
   nd4c_window window;
-  ND4C_TRY(nd4c_window_resolve(inference->op, 2, x->shape + 2, depthwise->shape + 2,
+  ND4C_TRY(nd4c_window_resolve(inference, 2, x->shape + 2, depthwise->shape + 2,
                                &attrs[ND4C_ATTR_separable_conv2d_strides], &attrs[ND4C_ATTR_separable_conv2d_pads],
                                &attrs[ND4C_ATTR_separable_conv2d_dilations],
                                attrs[ND4C_ATTR_separable_conv2d_auto_pad].as.i, false, &window));
   windowed_output(inference, depthwise->shape[0], &window);
-  if (nd4c_shape_size(ND4C_FLOAT64, 4, inference->outputs[0].shape, &size) != ND4C_OK) {
+  if (nd4c_rule_size(inference, ND4C_FLOAT64, 4, inference->outputs[0].shape, &size) != ND4C_OK) {
     return nd4c_rule_refuse(inference, ND4C_IN_separable_conv2d_depthwise, ND4C_OVERFLOW,
                             "what is between the two convolutions would not fit 64 bits");
   }
@@ -118,7 +120,7 @@ nd4c_status nd4c_infer_separable_conv2d(nd4c_inference *inference) {
 /* A padding as long as the window would leave a window with nothing but padding, which has no largest and no mean. */
 static nd4c_status check_pool_pads(const nd4c_inference *inference, const nd4c_window *window) {
   for (int32_t i = 0; i < window->spatial; i++) {
-    int64_t reach = (window->kernel[i] - 1) * window->dilation[i] + 1;
+    int64_t reach = (window->kernel[i] - 1) * window->dilation[i] + 1; /* a pool's kernel is of numbers */
     if (window->pad_begin[i] >= reach || window->pad_end[i] >= reach) {
       return nd4c_fail(ND4C_ARGUMENT,
                        "%s: spatial axis %d is padded by %lld and %lld cells, expected less than the window's %lld",
@@ -139,7 +141,7 @@ nd4c_status nd4c_infer_pool(nd4c_inference *inference) {
                             (int)kernel->count, (int)x->rank - 2);
   }
   nd4c_window window;
-  ND4C_TRY(nd4c_window_resolve(inference->op, x->rank - 2, x->shape + 2, kernel->as.ints,
+  ND4C_TRY(nd4c_window_resolve(inference, x->rank - 2, x->shape + 2, kernel->as.ints,
                                &attrs[ND4C_ATTR_max_pool_strides], &attrs[ND4C_ATTR_max_pool_pads],
                                &attrs[ND4C_ATTR_max_pool_dilations], attrs[ND4C_ATTR_max_pool_auto_pad].as.i,
                                attrs[ND4C_ATTR_max_pool_ceil_mode].as.i != 0, &window));
