@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "nd4c/compile.h"
+#include "nd4c/extent.h"
 #include "nd4c/op_schema.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -24,13 +25,34 @@ ND4C_API nd4c_status nd4c_graph_create(nd4c_graph **graph);
 /* Frees the graph; plans made from it stay valid. NULL is fine. */
 ND4C_API void nd4c_graph_destroy(nd4c_graph *graph);
 
-/* Declares an input. Names are unique among inputs (ND4C_NAME). */
+/* Declares a dim: an extent that is only known by its name until the graph is bound. low <= its value <= high, or no
+ * upper bound for high < 0. *extent stands for it in the shapes of inputs of this graph, and in attributes that hold
+ * extents, such as reshape's shape. NAME: the name is taken. SHAPE: no value lies between the bounds. */
+ND4C_API nd4c_status nd4c_graph_dim(nd4c_graph *graph, const char *name, int64_t low, int64_t high, int64_t *extent);
+ND4C_API int32_t nd4c_graph_dim_count(const nd4c_graph *graph);
+/* NULL: there is no such dim. Borrowed. */
+ND4C_API const char *nd4c_graph_dim_name(const nd4c_graph *graph, int32_t index);
+/* An extent as text: "2*batch + 1", where / rounds down. Free with nd4c_free. SHAPE: it is none of this graph. */
+ND4C_API nd4c_status nd4c_graph_extent_text(const nd4c_graph *graph, int64_t extent, char **text);
+/* What ops have assumed about the dims, which nd4c_graph_bind checks: a line for each guard, "add: batch == time". Free
+ * with nd4c_free. */
+ND4C_API nd4c_status nd4c_graph_guards(const nd4c_graph *graph, char **text);
+/* Makes a graph in which the named dims are numbers; values and nodes keep their numbers. Dims that are not named stay.
+ * Plans are made of graphs without dims. The graph is not changed, and both share their constants. NAME: a name is not
+ * that of a dim, or is given twice. SHAPE: a bound or a guard does not hold; the text names it. */
+ND4C_API nd4c_status nd4c_graph_bind(const nd4c_graph *graph, const char *const *names, const int64_t *extents,
+                                     int32_t count, nd4c_graph **bound);
+
+/* Declares an input. Names are unique among inputs (ND4C_NAME). Extents are numbers or this graph's (nd4c_graph_dim).
+ */
 ND4C_API nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dtype, int32_t rank,
                                       const int64_t *shape, nd4c_value *value);
 /* Records a constant. The graph retains the array, whose contents must not change from now on. */
 ND4C_API nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value);
 /* Records an op. Dtypes and shapes are checked and inferred in this call; the errors are those of nd4c_op_call. `label`
- * (may be NULL) names the node in errors and reports. */
+ * (may be NULL) names the node in errors and reports. Of extents that depend on dims, the op may assume what numbers
+ * would show, for instance that two are equal (nd4c_graph_guards). UNSUPPORTED: the op's inference takes numbers only.
+ */
 ND4C_API nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                                    const nd4c_attr *attrs, int32_t attr_count, const char *label, nd4c_value *outputs,
                                    int32_t output_count);
@@ -38,7 +60,7 @@ ND4C_API nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_val
  * calls. */
 ND4C_API nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c_value value);
 
-/* Dtype and shape of a value; shape is owned by the graph. */
+/* Dtype and shape of a value; shape is owned by the graph. Its extents may depend on dims (nd4c_extent_is_symbolic). */
 ND4C_API nd4c_status nd4c_graph_value_info(const nd4c_graph *graph, nd4c_value value, nd4c_dtype *dtype, int32_t *rank,
                                            const int64_t **shape);
 /* The array of a constant; NULL if the value is not a constant. Borrowed. */
@@ -143,7 +165,8 @@ typedef struct nd4c_plan_options {
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
  * the context's settings and stream, even if the context is destroyed first, and the kernels chosen now: later changes
  * of configuration (forced or disabled engines, strictness) affect later plans only. ARGUMENT: the graph has no
- * outputs. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node. */
+ * outputs. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node. UNSUPPORTED too if the graph
+ * has dims: nd4c_graph_bind makes a graph without them. */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
 /* Frees the plan. Outputs that it returned stay valid. */

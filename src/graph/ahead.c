@@ -204,6 +204,7 @@ nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const
                               const char *path, char **report) {
   ND4C_TRY(nd4c_graph_check(graph));
   ND4C_TRY(check(options, target, path));
+  ND4C_TRY(nd4c_graph_check_numbers(graph, "nd4c_plan_compile"));
   ND4C_TRY(nd4c_plan_check_outputs(graph, "nd4c_plan_compile"));
   nd4c_plan *plan = NULL;
   nd4c_executables_writer writer;

@@ -120,6 +120,7 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
   }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
+  ND4C_TRY(nd4c_graph_check_numbers(graph, function));
   ND4C_TRY(nd4c_plan_check_outputs(graph, function));
   ND4C_TRY(nd4c_device_admit(resolved->device)); /* compiling calls the driver */
   nd4c_plan *created = NULL;

@@ -59,6 +59,7 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
   nd4c_deallocate(graph->values);
   nd4c_deallocate(graph->nodes);
   nd4c_deallocate(graph->held);
+  nd4c_extents_destroy(graph->extents);
   nd4c_region_free(&graph->region);
   graph->magic = GRAPH_DEAD;
   nd4c_deallocate(graph);
@@ -67,7 +68,7 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
 nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
                                  nd4c_value *value) {
   int64_t size = 0;
-  ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
+  ND4C_TRY(nd4c_extents_size(graph->extents, dtype, rank, shape, &size));
   ND4C_TRY(nd4c_grow(&graph->values, &graph->value_capacity, graph->value_count + 1, sizeof *graph->values,
                      "values of a graph"));
   const int64_t *copy = nd4c_region_copy(&graph->region, shape, rank, sizeof *shape);
@@ -151,8 +152,12 @@ nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, co
   for (int32_t i = 0; i < input_count; i++) {
     nd4c_graph_describe(graph, inputs[i], &tensors[i]);
   }
-  nd4c_inference inference = {
-      .op = &def->info, .input_count = input_count, .inputs = tensors, .attrs = attrs, .outputs = outputs};
+  nd4c_inference inference = {.op = &def->info,
+                              .input_count = input_count,
+                              .inputs = tensors,
+                              .attrs = attrs,
+                              .outputs = outputs,
+                              .extents = graph->extents};
   nd4c_status status = nd4c_op_infer(def, &inference);
   if (tensors != few) {
     nd4c_deallocate(tensors);
@@ -318,7 +323,11 @@ nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *input
     return nd4c_fail(ND4C_ARGUMENT, "%s: has %d outputs, room was given for %d", def->info.name, def->info.output_count,
                      output_count);
   }
+  int32_t guards = graph->extents != NULL ? nd4c_extents_guard_count(graph->extents) : 0;
   nd4c_status status = record(graph, def, inputs, input_count, attrs, attr_count, label, outputs);
+  if (status != ND4C_OK && graph->extents != NULL) {
+    nd4c_extents_forget(graph->extents, guards);
+  }
   if (status != ND4C_OK && label != NULL && label[0] != '\0') {
     return nd4c_fail_prefix(status, "node '%.*s'", LABEL_SHOWN, label);
   }

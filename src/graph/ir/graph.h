@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "base/region.h"
 #include "nd4c/graph.h"
+#include "ops/extents/extents.h"
 #include "ops/op.h"
 
 /* A value is exactly one of: an input (input >= 0), a constant (constant != NULL), an output of a node (producer >=
@@ -13,7 +14,7 @@
 typedef struct nd4c_graph_value {
   nd4c_dtype dtype;
   int32_t rank;
-  int64_t size;
+  int64_t size;         /* symbolic if the shape is */
   const int64_t *shape; /* in the graph's region */
   nd4c_array *constant; /* one reference */
   bool derived;         /* the constant is from derived.h, and this value holds a use of it */
@@ -55,6 +56,7 @@ struct nd4c_graph {
   nd4c_graph_ports inputs, outputs;
   nd4c_array **held; /* arrays that attributes refer to, one reference each */
   int32_t held_count, held_capacity;
+  nd4c_extents *extents; /* dims and the expressions in them; NULL: the graph has no dims */
 };
 
 /* Appends a value; the shape is copied. */
@@ -77,6 +79,8 @@ nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone);
 
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_graph_check(const nd4c_graph *graph);
+/* UNSUPPORTED if the graph has dims; `what` is the function that needs numbers. */
+nd4c_status nd4c_graph_check_numbers(const nd4c_graph *graph, const char *what);
 
 /* Gap-free strides of a value in its preferred order. */
 void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides);

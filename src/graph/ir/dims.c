@@ -1,0 +1,210 @@
+/* Dims of graphs (nd4c/graph.h): what programs ask about them, and binding, which makes a graph of numbers. plan.c and
+ * ahead.c refuse graphs with dims by nd4c_graph_check_numbers. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "graph/ir/graph.h"
+
+enum { SHOWN = 200, TEXT = 1024 };
+
+/* -- dims -------------------------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_graph_dim(nd4c_graph *graph, const char *name, int64_t low, int64_t high, int64_t *extent) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (name == NULL || extent == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_dim: %s is NULL", name == NULL ? "name" : "extent");
+  }
+  if (graph->extents == NULL) {
+    ND4C_TRY(nd4c_extents_create(&graph->extents));
+  }
+  nd4c_status status = nd4c_extents_dim(graph->extents, name, low, high, extent);
+  return status == ND4C_OK ? ND4C_OK : nd4c_fail_prefix(status, "graph");
+}
+
+int32_t nd4c_graph_dim_count(const nd4c_graph *graph) {
+  return graph == NULL ? 0 : nd4c_extents_dim_count(graph->extents);
+}
+
+const char *nd4c_graph_dim_name(const nd4c_graph *graph, int32_t index) {
+  bool known = index >= 0 && index < nd4c_graph_dim_count(graph);
+  return known ? nd4c_extents_dim_name(graph->extents, index) : NULL;
+}
+
+nd4c_status nd4c_graph_check_numbers(const nd4c_graph *graph, const char *what) {
+  if (nd4c_graph_dim_count(graph) == 0) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_UNSUPPORTED,
+                   "%s: the graph has %d dims ('%.*s'%s), expected numbers: nd4c_graph_bind makes a graph of them",
+                   what, (int)nd4c_graph_dim_count(graph), SHOWN, nd4c_graph_dim_name(graph, 0),
+                   nd4c_graph_dim_count(graph) > 1 ? ", ..." : "");
+}
+
+/* -- texts ------------------------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_graph_extent_text(const nd4c_graph *graph, int64_t extent, char **text) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_extent_text: text is NULL");
+  }
+  if (extent < 0 && !nd4c_extents_has(graph->extents, extent)) {
+    return nd4c_fail(ND4C_SHAPE, "nd4c_graph_extent_text: %lld is no extent of this graph", (long long)extent);
+  }
+  nd4c_text made = {0};
+  char shown[TEXT];
+  nd4c_text_print(&made, "%s", nd4c_extents_text(graph->extents, extent, shown, sizeof shown));
+  return nd4c_text_take(&made, text);
+}
+
+nd4c_status nd4c_graph_guards(const nd4c_graph *graph, char **text) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_guards: text is NULL");
+  }
+  nd4c_text made = {0};
+  int32_t count = graph->extents != NULL ? nd4c_extents_guard_count(graph->extents) : 0;
+  for (int32_t i = 0; i < count; i++) {
+    char guard[TEXT];
+    nd4c_text_print(&made, "%s\n", nd4c_extents_guard_text(graph->extents, i, guard, sizeof guard));
+  }
+  return nd4c_text_take(&made, text);
+}
+
+/* -- binding ----------------------------------------------------------------------------------------------------- */
+
+/* Puts the numbers of the named dims into `dims`; -1 where a dim is not named. */
+static nd4c_status take_names(const nd4c_graph *graph, const char *const *names, const int64_t *extents, int32_t count,
+                              int64_t *dims) {
+  for (int32_t i = 0; i < nd4c_graph_dim_count(graph); i++) {
+    dims[i] = -1;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int32_t dim = names[i] == NULL ? -1 : nd4c_extents_find_dim(graph->extents, names[i]);
+    const char *name = names[i] == NULL ? "" : names[i];
+    if (dim < 0) {
+      return nd4c_fail(ND4C_NAME, "nd4c_graph_bind: '%.*s' is no dim of the graph", SHOWN, name);
+    }
+    if (dims[dim] >= 0) {
+      return nd4c_fail(ND4C_NAME, "nd4c_graph_bind: dim '%.*s' is given twice", SHOWN, name);
+    }
+    if (extents[i] < 0) {
+      return nd4c_fail(ND4C_SHAPE, "nd4c_graph_bind: dim '%.*s' is %lld, expected at least 0", SHOWN, name,
+                       (long long)extents[i]);
+    }
+    dims[dim] = extents[i];
+  }
+  return ND4C_OK;
+}
+
+/* Declares in `bound` the dims that stay, and puts their extents into `dims`. */
+static nd4c_status keep_dims(const nd4c_graph *graph, nd4c_graph *bound, int64_t *dims) {
+  for (int32_t i = 0; i < nd4c_graph_dim_count(graph); i++) {
+    int64_t low, high;
+    if (dims[i] < 0) {
+      nd4c_extents_dim_bounds(graph->extents, i, &low, &high);
+      ND4C_TRY(nd4c_graph_dim(bound, nd4c_graph_dim_name(graph, i), low, high == INT64_MAX ? -1 : high, &dims[i]));
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status bind_list(const nd4c_binding *binding, int32_t count, const int64_t *from, int64_t *to) {
+  for (int32_t i = 0; i < count; i++) {
+    ND4C_TRY(nd4c_binding_get(binding, from[i], &to[i]));
+  }
+  return ND4C_OK;
+}
+
+/* The attributes of a node by name; lists with extents are copied into the region of `bound`. */
+static nd4c_status bind_attrs(const nd4c_binding *binding, const nd4c_graph_node *node, nd4c_graph *bound,
+                              nd4c_attr *attrs) {
+  uint32_t symbolic = 0;
+  (void)nd4c_op_takes_symbolic(node->def, &symbolic);
+  for (int32_t i = 0; i < node->def->info.attr_count; i++) {
+    nd4c_attr_value *value = &attrs[i].value;
+    attrs[i] = (nd4c_attr){node->def->info.attrs[i].name, node->attrs[i]};
+    if ((symbolic & (UINT32_C(1) << i)) == 0) {
+      continue;
+    }
+    if (value->kind == ND4C_ATTR_INT) {
+      ND4C_TRY(nd4c_binding_get(binding, value->as.i, &value->as.i));
+    } else if (value->kind == ND4C_ATTR_INTS && value->as.ints != NULL) {
+      int64_t *list = NULL;
+      ND4C_TRY(nd4c_region_make(&bound->region, value->count, sizeof *list, &list));
+      ND4C_TRY(bind_list(binding, value->count, value->as.ints, list));
+      value->as.ints = list;
+    }
+  }
+  return ND4C_OK;
+}
+
+/* Records a node again, with numbers. Its outputs get the numbers that they have in the graph. */
+static nd4c_status bind_node(const nd4c_binding *binding, const nd4c_graph_node *node, nd4c_graph *bound) {
+  enum { ATTRS = 32, OUTPUTS = 8 }; /* nd4c_graph_op takes no more */
+  nd4c_attr attrs[ATTRS];
+  nd4c_value outputs[OUTPUTS];
+  ND4C_TRY(bind_attrs(binding, node, bound, attrs));
+  return nd4c_graph_op(bound, node->def->info.op, node->inputs, node->input_count, attrs, node->def->info.attr_count,
+                       node->label, outputs, node->output_count);
+}
+
+/* Values in the order of their numbers, and with the first output of a node the node. */
+static nd4c_status bind_values(const nd4c_graph *graph, const nd4c_binding *binding, nd4c_graph *bound) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
+    const nd4c_graph_value *value = &graph->values[i];
+    nd4c_value added = ND4C_VALUE_NONE;
+    if (value->constant != NULL) {
+      ND4C_TRY(nd4c_graph_constant(bound, value->constant, &added));
+    } else if (value->input >= 0) {
+      int64_t shape[ND4C_MAX_RANK];
+      const char *name = graph->inputs.items[value->input].name;
+      ND4C_TRY(bind_list(binding, value->rank, value->shape, shape));
+      ND4C_TRY(nd4c_graph_input(bound, name, value->dtype, value->rank, shape, &added));
+    } else if (graph->nodes[value->producer].outputs[0] == i) {
+      ND4C_TRY(bind_node(binding, &graph->nodes[value->producer], bound));
+    }
+  }
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
+    ND4C_TRY(nd4c_graph_output(bound, graph->outputs.items[i].name, graph->outputs.items[i].value));
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status bind_into(const nd4c_graph *graph, int64_t *dims, nd4c_graph *bound) {
+  nd4c_binding binding = {0};
+  ND4C_TRY(keep_dims(graph, bound, dims));
+  if (graph->extents == NULL) {
+    return bind_values(graph, &binding, bound);
+  }
+  nd4c_status status = nd4c_binding_make(graph->extents, dims, bound->extents, &binding);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "nd4c_graph_bind");
+  }
+  if (bound->extents != NULL) {
+    nd4c_extents_forget(bound->extents, 0); /* the nodes assume again what they need */
+  }
+  status = bind_values(graph, &binding, bound);
+  nd4c_binding_free(&binding);
+  return status;
+}
+
+nd4c_status nd4c_graph_bind(const nd4c_graph *graph, const char *const *names, const int64_t *extents, int32_t count,
+                            nd4c_graph **bound) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (bound == NULL || count < 0 || (count > 0 && (names == NULL || extents == NULL))) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_bind: names, extents or bound are NULL, or count is negative");
+  }
+  int64_t *dims = NULL;
+  nd4c_graph *made = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)nd4c_graph_dim_count(graph) + 1, sizeof *dims, "dims of a graph", &dims));
+  nd4c_status status = take_names(graph, names, extents, count, dims);
+  status = status == ND4C_OK ? nd4c_graph_create(&made) : status;
+  status = status == ND4C_OK ? bind_into(graph, dims, made) : status;
+  nd4c_deallocate(dims);
+  if (status != ND4C_OK) {
+    nd4c_graph_destroy(made);
+    return status;
+  }
+  *bound = made;
+  return ND4C_OK;
+}
