@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "backends/cpu/simd/sorting_words.h"
+#include "backends/cpu/simd/sorting/sorting_words.h"
 #include "backends/cpu/support/reduction.h"
 #include "kernels/reference/support/value.h"
 

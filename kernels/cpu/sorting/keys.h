@@ -1,5 +1,5 @@
 /* Elements as words in the same order, and back, for one dtype: a template of each_dtype.h, which sort.c includes.
- * simd/sorting.c and its neighbours call them by nd4c_simd.sort->dtypes. */
+ * simd/sorting/sorting.c and its neighbours call them by nd4c_simd.sort->dtypes. */
 
 #if KIND == ND4C_SIGNED || KIND == ND4C_UNSIGNED
 enum { NAME(HIGHEST_BIT) = 8 * sizeof(T) - 1 };

@@ -1,5 +1,5 @@
 /* Implements nonzero.h without branches on elements, from nonzero_unit.h. Compiled once per level.
- * simd/sorting_nonzero.c and indexing_masks.c read the table. */
+ * simd/sorting/sorting_nonzero.c and indexing_masks.c read the table. */
 #include "kernels/cpu/sorting/nonzero.h"
 
 #include "kernels/cpu/support/level.h"

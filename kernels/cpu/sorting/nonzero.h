@@ -1,4 +1,4 @@
-/* Elements that are not zero: how many, and where. simd/sorting_nonzero.c calls these, simd/indexing_masks.c on
+/* Elements that are not zero: how many, and where. simd/sorting/sorting_nonzero.c calls these, simd/indexing_masks.c on
  * masks. */
 #ifndef ND4C_KERNELS_CPU_SORTING_NONZERO_H
 #define ND4C_KERNELS_CPU_SORTING_NONZERO_H

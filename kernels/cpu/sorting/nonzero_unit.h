@@ -1,5 +1,5 @@
 /* Counting and placing elements of one size that are not zero: a template of each_unit.h, which nonzero.c includes for
- * every size but 16; simd/sorting_nonzero.c and indexing_masks.c call the functions. */
+ * every size but 16; simd/sorting/sorting_nonzero.c and indexing_masks.c call the functions. */
 #if SIZE < 16
 
 static int64_t NAME(count)(int64_t n, const void *vx, uint64_t wide_mask) {

@@ -1,5 +1,5 @@
 /* Searching words of one width, side by side and without branches: all searches halve the same lengths. sort_portable.h
- * and sort_vector.h include it with WORD and NAMED(x) defined; simd/sorting_search.c calls the searches. */
+ * and sort_vector.h include it with WORD and NAMED(x) defined; simd/sorting/sorting_search.c calls the searches. */
 static void NAMED(search)(int64_t n, const void *vwords, const void *vkeys, int64_t count, bool after,
                           int64_t *places) {
   const WORD *words = vwords, *keys = vkeys;

@@ -1,5 +1,5 @@
 /* Implements sort.h: words by sort_vector.h where the level is AVX-512, else by sort_portable.h. Compiled once per
- * level. simd/sorting.c and sorting_words.c read the table by nd4c_simd.sort. */
+ * level. simd/sorting/sorting.c and sorting_words.c read the table by nd4c_simd.sort. */
 #include "kernels/cpu/sorting/sort.h"
 
 #include <string.h>

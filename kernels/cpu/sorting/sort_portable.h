@@ -1,5 +1,5 @@
 /* Sorting unsigned words of ND4C_WORD_BITS (32 or 64) in plain C: by digits, the last one first. sort.c includes it
- * once per width on levels below AVX-512; simd/sorting.c and sorting_words.c call the functions. */
+ * once per width on levels below AVX-512; simd/sorting/sorting.c and sorting_words.c call the functions. */
 
 #if ND4C_WORD_BITS == 32
 #define WORD uint32_t

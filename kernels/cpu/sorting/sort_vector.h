@@ -1,5 +1,5 @@
 /* Sorting unsigned words of ND4C_WORD_BITS (32 or 64) with AVX-512: quicksort whose partition compresses vectors, and
- * networks of vectors for what fits into eight of them. sort.c includes it once per width; simd/sorting.c and
+ * networks of vectors for what fits into eight of them. sort.c includes it once per width; simd/sorting/sorting.c and
  * sorting_words.c call the functions. */
 
 #if ND4C_WORD_BITS == 32

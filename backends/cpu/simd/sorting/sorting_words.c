@@ -1,6 +1,6 @@
 /* Implements sorting_words.h: turns elements into unsigned words and sorts them line by line. sorting.c, sorting_top.c,
  * sorting_unique.c and statistics_median.c call it. */
-#include "backends/cpu/simd/sorting_words.h"
+#include "backends/cpu/simd/sorting/sorting_words.h"
 
 #include <stdatomic.h>
 #include <string.h>

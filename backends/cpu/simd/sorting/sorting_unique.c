@@ -2,7 +2,7 @@
  * element. dispatch/choice.c asks these kernels before the reference's. */
 #include <string.h>
 
-#include "backends/cpu/simd/sorting_words.h"
+#include "backends/cpu/simd/sorting/sorting_words.h"
 #include "backends/cpu/support/nest.h"
 
 enum { BLOCK = 1024, CHUNKS = 64, LEAST_CHUNK = 1 << 15 };

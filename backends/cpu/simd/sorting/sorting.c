@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "backends/cpu/simd/sorting_words.h"
+#include "backends/cpu/simd/sorting/sorting_words.h"
 
 enum {
   BLOCK = 1024,
