@@ -46,6 +46,7 @@ typedef struct nd4c_slot {
   int32_t place;         /* ARENA, OWN, OUTPUT: the place whose step produces it */
   nd4c_storage *storage; /* OWN: one reference */
   bool in_parts;         /* OWN: written through views, so a run must begin with a new value */
+  bool joined;           /* of a concat without a step: the nodes before it compute its parts in place */
 } nd4c_slot;
 
 /* One of the devices that a plan runs on. */
@@ -250,6 +251,9 @@ void nd4c_plan_add_helper(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_whole(nd4c_plan *plan);
 nd4c_status nd4c_plan_find_segments(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan);
+/* By node, in the plan's region: whether it is a concat that needs no step, because every part of its result can be
+ * computed in place by the node that produces the part. *joined NULL: no values of this plan have parts. */
+nd4c_status nd4c_plan_find_joins(nd4c_plan *plan, bool **joined);
 /* In a plan with a device of whole buffers: turns a node that could be a view of its input on other devices into a copy
  * of that view, which every device that takes parts of buffers can compute. *copied false: it is not such a node; the
  * node and the thread's error are unchanged. */

@@ -201,11 +201,15 @@ static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
   for (int32_t i = 0; i < plan->step_count; i++) {
     print_step(plan, i, text);
   }
-  int32_t views = 0;
+  int32_t views = 0, joined = 0;
   for (int32_t i = 0; i < plan->slot_count; i++) {
     views += plan->slots[i].kind == ND4C_SLOT_VIEW;
+    joined += plan->slots[i].joined;
   }
   nd4c_text_print(text, "views resolved when planning: %d\n", views);
+  if (joined > 0) {
+    nd4c_text_print(text, "concats computed in place, part by part: %d\n", joined);
+  }
   if (plan->segment_of == NULL) {
     print_no_segments(plan, text);
   } else {

@@ -82,6 +82,36 @@ static nd4c_status make_view_slot(nd4c_plan *plan, nd4c_value value, nd4c_value 
   return set_strides(plan, slot, strides);
 }
 
+/* The slots of a concat that needs no step: of its result, unless that is a part of a later concat, and of its parts
+ * inside the result. */
+static nd4c_status make_joined_slots(nd4c_plan *plan, const nd4c_graph_node *node) {
+  const nd4c_value result = node->outputs[0];
+  if (plan->slots[result].kind == ND4C_SLOT_UNUSED) {
+    ND4C_TRY(make_own_slot(plan, result, ND4C_SLOT_ARENA));
+  }
+  plan->slots[result].joined = true;
+  const nd4c_slot *whole = &plan->slots[result];
+  const int32_t axis = nd4c_axis_index(node->attrs[ND4C_ATTR_concat_axis].as.i, whole->rank);
+  int64_t first = 0;
+  for (int32_t i = 0; i < node->input_count; i++) {
+    ND4C_TRY(make_view_slot(plan, node->inputs[i], result, whole->strides, first * whole->strides[axis]));
+    first += plan->graph->values[node->inputs[i]].shape[axis];
+  }
+  return ND4C_OK;
+}
+
+/* Makes the slots of all concats without a step: from the last, since a result may be a part of a later one. */
+static nd4c_status make_all_joined_slots(nd4c_plan *plan) {
+  bool *joined = NULL;
+  ND4C_TRY(nd4c_plan_find_joins(plan, &joined));
+  for (int32_t i = plan->graph->node_count - 1; i >= 0 && joined != NULL; i--) {
+    if (joined[i]) {
+      ND4C_TRY(make_joined_slots(plan, &plan->graph->nodes[i]));
+    }
+  }
+  return ND4C_OK;
+}
+
 /* A reshape that cannot be a view of its input is a copy into a view of its output: `copy` has fast kernels for any
  * strides, and memory in C order can be seen in every shape. */
 static nd4c_status copy_through_view(nd4c_plan *plan, int32_t index) {
@@ -163,7 +193,8 @@ static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
     }
   }
   for (int32_t i = 0; i < node->output_count; i++) {
-    if (!nd4c_plan_inside_segment(plan, node->outputs[i])) {
+    if (!nd4c_plan_inside_segment(plan, node->outputs[i]) &&
+        plan->slots[node->outputs[i]].kind == ND4C_SLOT_UNUSED) { /* else it is a part of a concat's result */
       ND4C_TRY(make_own_slot(plan, node->outputs[i], ND4C_SLOT_ARENA));
     }
   }
@@ -224,6 +255,7 @@ nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
       ND4C_TRY(make_own_slot(plan, i, value->constant != NULL ? ND4C_SLOT_CONSTANT : ND4C_SLOT_INPUT));
     }
   }
+  ND4C_TRY(make_all_joined_slots(plan));
   for (int32_t i = 0; i < nodes; i++) {
     ND4C_TRY(make_node_slots(plan, i));
   }

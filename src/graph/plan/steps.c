@@ -15,9 +15,10 @@ const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffe
   return buffer;
 }
 
-/* True if the node has nothing to do when the plan runs: its output is a view. */
-static bool is_view(const nd4c_plan *plan, const nd4c_graph_node *node) {
-  return node->output_count == 1 && plan->slots[node->outputs[0]].kind == ND4C_SLOT_VIEW && node->def->view != NULL;
+/* True if the node has nothing to do when the plan runs: its output is a view, or other nodes compute it in parts. */
+static bool is_done(const nd4c_plan *plan, const nd4c_graph_node *node) {
+  const nd4c_slot *output = &plan->slots[node->outputs[0]];
+  return node->output_count == 1 && (output->joined || (output->kind == ND4C_SLOT_VIEW && node->def->view != NULL));
 }
 
 static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
@@ -164,7 +165,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
   ND4C_TRY(nd4c_region_make(&plan->region, graph->node_count, sizeof *plan->steps, &plan->steps));
   for (int32_t i = 0; i < graph->node_count; i++) {
-    if (is_view(plan, &graph->nodes[i])) {
+    if (is_done(plan, &graph->nodes[i])) {
       continue;
     }
     nd4c_step *step = &plan->steps[plan->step_count];
