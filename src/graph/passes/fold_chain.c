@@ -158,4 +158,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(FUSE, 55, fold_chain, ANY, "folds chains of arithmetic with constants into one op")
+ND4C_PASS(FUSE, 57, fold_chain, ANY, "folds chains of arithmetic with constants into one op")
