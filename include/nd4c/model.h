@@ -75,8 +75,9 @@ ND4C_API int32_t nd4c_model_output_count(const nd4c_model *model);
 ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 
-/* Reports progress of long work: `done` of `total` steps of `what` ("importing", "preparing", "running"). nd4c calls it
- * on the running thread, on several at once if they run the model at once. It must not run the model or ask for its
+/* Reports progress of long work: `done` of `total` steps of `what`: "importing" counts the model's nodes; "preparing"
+ * counts the nodes of the optimised graph, whose kernels are chosen and whose weights are packed; "running". nd4c calls
+ * it on the running thread, on several at once if they run the model at once. It must not run the model or ask for its
  * report (ARGUMENT), or change its callback (no effect). */
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);

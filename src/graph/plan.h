@@ -130,6 +130,9 @@ typedef struct nd4c_pass_switches {
   const char *from; /* the option or property that says so */
 } nd4c_pass_switches;
 
+/* As nd4c_progress_callback of models. */
+typedef void (*nd4c_plan_progress)(void *user, const char *what, int64_t done, int64_t total);
+
 /* Who runs a plan (callers.h). */
 typedef struct nd4c_plan_callers {
   nd4c_lock lock; /* guards the rest */
@@ -158,6 +161,8 @@ struct nd4c_plan {
   nd4c_compile_request *compile; /* own; NULL: no request to compilers */
   bool portable;                 /* pieces must be equal in another process, so constants are folded on the host */
   bool ahead; /* the plan is only compiled: the device is a target, the context is on the host or the device */
+  nd4c_plan_progress progress; /* while the plan is created: called for each node; NULL: not */
+  void *progress_user;
   const char *unused_file;  /* a file of executables, given to a plan without pieces; NULL: none */
   nd4c_compile_source file; /* while the plan is created: the file of executables; own; NULL: none */
   const int32_t *place_of;  /* by node, for the first placed_count nodes; NULL: all on places[0] */
@@ -215,6 +220,10 @@ nd4c_status nd4c_plan_allocate(nd4c_plan **plan);
  * the options ask for, without a graph. */
 nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_context *context,
                             const nd4c_plan_options *options, nd4c_plan **plan);
+/* As nd4c_plan_create; calls `progress` (NULL: not) for each node before its kernel is chosen and its constants are
+ * packed. */
+nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
+                                  nd4c_plan_progress progress, void *user, nd4c_plan **plan);
 /* ARGUMENT if the graph has no outputs. */
 nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *function);
 /* Reads the file of executables that the options name into plan->file. */

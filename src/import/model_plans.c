@@ -144,7 +144,7 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
     return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;
   }
   nd4c_model_progress(model, "preparing", 0, 1);
-  status = nd4c_plan_create(graph, context, &options, plan);
+  status = nd4c_plan_create_told(graph, context, &options, nd4c_model_progress, model, plan);
   if (status == ND4C_OK) {
     status = nd4c_plan_move(*plan, NULL);
     if (status != ND4C_OK) {
@@ -153,7 +153,8 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
     }
   }
   nd4c_graph_destroy(graph);
-  nd4c_model_progress(model, "preparing", 1, 1);
+  const int64_t nodes = *plan != NULL ? (*plan)->graph->node_count : 1;
+  nd4c_model_progress(model, "preparing", nodes, nodes);
   bool refused = model->placement != NULL && context->strict; /* interpreting would place nothing */
   if (status == ND4C_UNSUPPORTED && !refused) {               /* strings, for example, which plans do not support */
     *need = nd4c_duplicate_text(nd4c_error_message());

@@ -293,11 +293,12 @@ static void count_progress(void *user, const char *what, int64_t done, int64_t t
   counts[0] += strcmp(what, "importing") == 0 && done == total && total == 3;
   counts[1] += strcmp(what, "preparing") == 0 && done == total;
   counts[2] += strcmp(what, "running") == 0 && done == total;
+  counts[3] += strcmp(what, "preparing") == 0 && done < total && total == 3;
 }
 
 static void reports_progress(void **state) {
   (void)state;
-  int counts[3] = {0};
+  int counts[4] = {0};
   nd4c_model *model = open_example(NULL);
   nd4c_model_set_progress(model, count_progress, counts);
   run_rows(model, 2);
@@ -305,6 +306,7 @@ static void reports_progress(void **state) {
   assert_int_equal(counts[0], 1);
   assert_int_equal(counts[1], 1);
   assert_int_equal(counts[2], 2);
+  assert_int_equal(counts[3], 3); /* node by node */
   nd4c_model_close(model);
 }
 

@@ -204,9 +204,19 @@ void cli_progress_say(cli_progress *p, const char *text) {
 }
 
 void cli_progress_show(void *user, const char *what, int64_t done, int64_t total) {
-  char text[256];
-  (void)snprintf(text, sizeof text, "%s: %" PRId64 " of %" PRId64, what, done, total);
-  cli_progress_say(user, text);
+  cli_progress *p = user;
+  char text[256], left[64] = "";
+  const double now = cli_seconds();
+  if (strcmp(p->what, what) != 0 || done == 0) {
+    (void)snprintf(p->what, sizeof p->what, "%s", what);
+    p->what_begun = now;
+  }
+  if (done > 0 && done < total) { /* as if the rest took as long as what is done */
+    const double seconds = (now - p->what_begun) * (double)(total - done) / (double)done;
+    (void)snprintf(left, sizeof left, seconds < 10 ? ", about %.1f s left" : ", about %.0f s left", seconds);
+  }
+  (void)snprintf(text, sizeof text, "%s: %" PRId64 " of %" PRId64 "%s", what, done, total, left);
+  cli_progress_say(p, text);
 }
 
 void cli_progress_end(const cli_progress *p) {
@@ -229,6 +239,13 @@ static int by_value(const void *a, const void *b) {
 double cli_median(double *values, int count) {
   qsort(values, (size_t)count, sizeof *values, by_value);
   return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+double cli_percentile(const double *sorted, int count, double percent) {
+  const double rank = percent / 100 * count;
+  int index = (int)rank;
+  index = rank > index ? index : index - 1; /* the least value that so many percent do not exceed */
+  return sorted[index < 0 ? 0 : index];
 }
 
 const char *cli_shape_text(int32_t rank, const int64_t *shape, const char *const *symbols, char *buffer, size_t size) {

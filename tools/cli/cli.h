@@ -67,13 +67,15 @@ int cli_print_json(const cli_command *command, cJSON *json, bool one_line);
 int cli_finish(const cli_command *command);
 
 /* Progress of long work on stderr: on a terminal a line that is rewritten, else a line every two seconds. The first one
- * appears after two seconds, so short work prints none. */
+ * appears after half a second or, if it is no terminal, after two, so short work prints none. */
 typedef struct cli_progress {
   double begun, told;
   bool terminal, shown;
+  char what[32];     /* the work that is going on */
+  double what_begun; /* since when */
 } cli_progress;
 cli_progress cli_progress_begin(void);
-/* "what: done of total"; a callback for nd4c_model_set_progress, `user` is the cli_progress. */
+/* "what: done of total, about 4 s left"; a callback for nd4c_model_set_progress, `user` is the cli_progress. */
 void cli_progress_show(void *user, const char *what, int64_t done, int64_t total);
 /* The same of any text. */
 void cli_progress_say(cli_progress *p, const char *text);
@@ -83,6 +85,8 @@ void cli_progress_end(const cli_progress *p);
 double cli_seconds(void);
 /* Sorts the numbers and returns the median. */
 double cli_median(double *values, int count);
+/* Of sorted numbers, the least one that so many percent of them do not exceed. */
+double cli_percentile(const double *sorted, int count, double percent);
 
 /* "(2, 3)" of an array or model value; -1 is written as the symbol or "?". */
 const char *cli_shape_text(int32_t rank, const int64_t *shape, const char *const *symbols, char *buffer, size_t size);

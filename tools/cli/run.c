@@ -186,6 +186,34 @@ static int run_traced(const run_options *options, session *s, char **table, int 
   return result;
 }
 
+static const struct {
+  const char *text, *key;
+  double percent;
+} percentiles[] = {
+    {"p50", "p50_seconds", 50}, {"p90", "p90_seconds", 90}, {"p99", "p99_seconds", 99}, {"max", "max_seconds", 100}};
+
+enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
+
+static void add_times(cJSON *root, const session *s, int count, double median) {
+  (void)cJSON_AddNumberToObject(root, "min_seconds", s->times[0]);
+  (void)cJSON_AddNumberToObject(root, "median_seconds", median);
+  for (int i = 0; i < PERCENTILES; i++) {
+    (void)cJSON_AddNumberToObject(root, percentiles[i].key, cli_percentile(s->times, count, percentiles[i].percent));
+  }
+}
+
+static void print_times(const session *s, int count, double median) {
+  if (count == 1) {
+    (void)printf("time: %.3f ms, the first run, planning included\n", 1e3 * s->times[0]);
+    return;
+  }
+  (void)printf("time: min %.3f ms, median %.3f ms", 1e3 * s->times[0], 1e3 * median);
+  for (int i = 0; i < PERCENTILES; i++) {
+    (void)printf(", %s %.3f ms", percentiles[i].text, 1e3 * cli_percentile(s->times, count, percentiles[i].percent));
+  }
+  (void)printf(" of %d runs\n", count);
+}
+
 static int tell(const run_options *options, session *s, const char *table) {
   cJSON *root = options->json ? cJSON_CreateObject() : NULL;
   cJSON *list = options->json ? cJSON_AddArrayToObject(root, "outputs") : NULL;
@@ -201,8 +229,7 @@ static int tell(const run_options *options, session *s, const char *table) {
   } else if (options->json) {
     (void)cJSON_AddStringToObject(root, "model", options->model);
     (void)cJSON_AddNumberToObject(root, "repeat", (double)options->repeat);
-    (void)cJSON_AddNumberToObject(root, "min_seconds", s->times[0]);
-    (void)cJSON_AddNumberToObject(root, "median_seconds", median);
+    add_times(root, s, (int)options->repeat, median);
     if (report != NULL) {
       (void)cJSON_AddStringToObject(root, "report", report);
     }
@@ -211,9 +238,7 @@ static int tell(const run_options *options, session *s, const char *table) {
     }
     result = cli_print_json(&cli_run, root, false);
   } else {
-    (void)printf(options->repeat > 1 ? "time: min %.3f ms, median %.3f ms of %" PRId64 " runs\n"
-                                     : "time: %.3f ms, the first run, planning included\n",
-                 1e3 * s->times[0], 1e3 * median, options->repeat);
+    print_times(s, (int)options->repeat, median);
     (void)fputs(report != NULL ? report : "", stdout);
     (void)fputs(table != NULL ? table : "", stdout);
     result = cli_finish(&cli_run);
@@ -416,7 +441,7 @@ const cli_command cli_run = {
         "  --shape NAME=2,3       shape of a random input; without it what the model leaves free is 1\n"
         "  --all-intermediates    every named value is an output, too\n"
         "  --no-optimization      run the nodes as they stand in the file\n"
-        "  --repeat N             run once, then N times, and tell the least and the median time\n"
+        "  --repeat N             run once, then N times; print the least and median time, and percentiles\n"
         "  --report               print the plan: passes, each step with its kernel, what was not applied as "
         "requested\n"
         "  --devices LIST         run the nodes on these devices in turn (cpu:0,opencl:0); one: all nodes on it\n"

@@ -165,6 +165,9 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
   ND4C_TRY(nd4c_region_make(&plan->region, graph->node_count, sizeof *plan->steps, &plan->steps));
   for (int32_t i = 0; i < graph->node_count; i++) {
+    if (plan->progress != NULL) {
+      plan->progress(plan->progress_user, "preparing", i, graph->node_count);
+    }
     if (is_done(plan, &graph->nodes[i])) {
       continue;
     }
