@@ -5,15 +5,16 @@
  * chain. Nodes of equal depth that are connected are one chain: a path that leaves it ends at a greater depth. */
 #include "backends/cpu/tile/tile.h"
 
-/* What calls cost, in nanoseconds, measured on Zen 4 with two threads. */
+/* What calls cost, in nanoseconds, measured on Zen 4. */
 enum {
-  CALL = 60,           /* of a kernel by a plan, besides its elements */
-  RUN = 400,           /* of a chain */
-  STEP = 12,           /* of a node on one tile */
-  CACHED_BYTES = 24,   /* that a kernel writes and another one reads, a nanosecond, while they stay in a cache ... */
-  FAR_BYTES = 12,      /* ... and beyond */
-  CACHE = 1024 * 1024, /* bytes that stay in a cache */
-  WORTH = 200          /* nanoseconds saved */
+  CALL = 20,          /* of a kernel by a plan, besides its elements */
+  RUN = 400,          /* of a chain */
+  STEP = 15,          /* of a node on one tile */
+  COST_UNITS = 48,    /* in the unit of nd4c_nest_run, that a thread computes, a nanosecond */
+  CACHED_BYTES = 80,  /* that a thread moves in a nanosecond if the operand stays in the second-level cache ... */
+  FAR_BYTES = 16,     /* ... and if it does not */
+  CACHE = 512 * 1024, /* bytes of an operand that stays there */
+  WORTH = 200         /* nanoseconds saved */
 };
 
 typedef struct choosing {
@@ -137,35 +138,50 @@ static int64_t traffic(int64_t bytes) {
   return bytes / (bytes < CACHE ? CACHED_BYTES : FAR_BYTES);
 }
 
-/* Marks the values of the piece that nodes read, to find out which ones of its outputs do not leave it. */
-static estimate judge(const choosing *work, const int32_t *nodes, int32_t count, int32_t width) {
-  const nd4c_segment *region = work->region;
-  const int64_t size = result(work, nodes[0])->size;
-  const int64_t tiles = size / 1024 + 1;
-  estimate cost = {0, RUN + count * tiles * STEP};
-  int64_t computed = 0;
-  for (int32_t i = 0; i < count; i++) {
-    const nd4c_call *call = region->nodes[nodes[i]];
-    nd4c_simd_element element;
-    char reason[128];
-    (void)nd4c_simd_find_element(call, &element, reason, sizeof reason); /* it was found before */
-    computed += size * element.cost / 16;
-    int64_t bytes = size * nd4c_cpu_dtype_bytes(call->outputs[0].dtype);
-    cost.apart += CALL + traffic(bytes);
-    cost.together += work->outer[region->node_outputs[nodes[i]][0]] ? traffic(bytes) : 0;
-    for (int32_t k = 0; k < call->input_count; k++) {
-      const int32_t before = producer_of(work, nodes[i], k);
-      bytes = call->inputs[k].dtype == ND4C_DTYPE_NONE
-                  ? 0
-                  : call->inputs[k].size * nd4c_cpu_dtype_bytes(call->inputs[k].dtype);
-      cost.apart += traffic(bytes);
-      const bool inside = before >= 0 && work->chain[before] >= 0 && first_of(work, before) == first_of(work, nodes[i]);
-      cost.together += inside ? 0 : traffic(bytes);
-    }
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* What a node and its chain cost while it moves its operands: the processor computes meanwhile, so the slower of both
+ * counts. */
+typedef struct load {
+  int64_t computing, moving,
+      moving_outside; /* nanoseconds of one thread; outside: operands that are not the chain's own */
+} load;
+
+static load weigh(const choosing *work, int32_t node) {
+  const nd4c_call *call = work->region->nodes[node];
+  const int64_t size = result(work, node)->size, bytes = size * nd4c_cpu_dtype_bytes(call->outputs[0].dtype);
+  nd4c_simd_element element;
+  char reason[128];
+  (void)nd4c_simd_find_element(call, &element, reason, sizeof reason); /* it was found before */
+  load total = {.computing = size * element.cost / COST_UNITS, .moving = traffic(bytes)};
+  total.moving_outside = work->outer[work->region->node_outputs[node][0]] ? total.moving : 0;
+  for (int32_t k = 0; k < call->input_count; k++) {
+    const nd4c_tensor *x = &call->inputs[k];
+    const int32_t before = producer_of(work, node, k);
+    const bool inside = before >= 0 && work->chain[before] >= 0 && first_of(work, before) == first_of(work, node);
+    const int64_t moving = x->dtype == ND4C_DTYPE_NONE ? 0 : traffic(x->size * nd4c_cpu_dtype_bytes(x->dtype));
+    total.moving += moving;
+    total.moving_outside += inside ? 0 : moving;
   }
-  width = width > 1 && computed > 4000 ? width : 1;
-  cost.apart += computed / width;
-  cost.together += computed / width;
+  return total;
+}
+
+static estimate judge(const choosing *work, const int32_t *nodes, int32_t count, int32_t width) {
+  const int64_t tiles = result(work, nodes[0])->size / 1024 + 1;
+  estimate cost = {count * CALL, RUN};
+  int64_t apart = 0;
+  load all = {0};
+  for (int32_t i = 0; i < count; i++) {
+    const load one = weigh(work, nodes[i]);
+    apart += most(one.computing, one.moving);
+    all.computing += one.computing;
+    all.moving_outside += one.moving_outside;
+  }
+  width = width > 1 && all.computing > 4000 ? width : 1;
+  cost.apart += apart / width;
+  cost.together += (most(all.computing, all.moving_outside) + count * tiles * STEP) / width;
   return cost;
 }
 

@@ -1,7 +1,6 @@
 /* Chains in registers: if kernels/cpu/elementwise/chain.c has steps for all nodes of a program, its values stay in
  * registers from node to node, and only those that are needed again later pass through a small buffer. program.c calls
  * it when it compiles, run.c when a program runs on operands without gaps. */
-#include "backends/cpu/support/nest.h"
 #include "backends/cpu/tile/tile.h"
 
 typedef struct listing {
@@ -176,7 +175,7 @@ int64_t nd4c_tile_run_chain(const nd4c_tile_program *program, const nd4c_tile_op
   if (!is_possible(program, operands, stream)) {
     return 0;
   }
-  const int64_t block = nd4c_simd.chain->block, grain = ND4C_NEST_PIECE_COST / (program->cost * block);
+  const int64_t block = nd4c_simd.chain->block, grain = ND4C_TILE_PIECE_COST / (program->cost * block);
   nd4c_cpu_parallel(size / block, grain > 0 ? grain : 1, width, run_blocks, &work);
   return size / block * block;
 }

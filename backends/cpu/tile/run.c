@@ -1,5 +1,4 @@
 /* Runs a program over tiles, in parallel where that pays. compiler.c calls it. */
-#include "backends/cpu/support/nest.h"
 #include "backends/cpu/tile/tile.h"
 #include "kernels/cpu/support/level.h"
 
@@ -191,7 +190,7 @@ nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution
   }
   work.first = nd4c_tile_run_chain(program, operands, work.size, execution->width, work.stream);
   const int64_t tiles = (work.size - work.first + program->tile - 1) / program->tile;
-  const int64_t grain = ND4C_NEST_PIECE_COST / ((int64_t)program->cost * program->tile);
+  const int64_t grain = ND4C_TILE_PIECE_COST / ((int64_t)program->cost * program->tile);
   nd4c_cpu_parallel(tiles, grain > 0 ? grain : 1, execution->width, run_tiles, &work);
   return ND4C_OK;
 }

@@ -9,6 +9,7 @@
 #define ND4C_BACKENDS_CPU_TILE_TILE_H
 
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/nest.h"
 
 enum {
   ND4C_TILE_NODES = 64,             /* at most in one chain */
@@ -17,7 +18,9 @@ enum {
   ND4C_TILE_MEMORY = 48 * 1024,     /* of all registers of a worker; on its stack */
   ND4C_TILE_WORKING_SET = 8 * 1024, /* of the registers that a program uses for sure: half of a small first cache */
   ND4C_TILE_LEAST = 64,             /* elements of a tile */
-  ND4C_TILE_MOST = 4096
+  ND4C_TILE_MOST = 4096,
+  /* Worth another thread, in the unit of cost of nd4c_nest_run: what stays in a cache takes a third of the time. */
+  ND4C_TILE_PIECE_COST = 3 * ND4C_NEST_PIECE_COST
 };
 
 /* -- programs ----------------------------------------------------------------------------------------------------- */
