@@ -12,58 +12,53 @@ extern const nd4c_chain_table ND4C_LEVEL_NAME(nd4c_chain_table);
 
 #if defined(__AVX512F__)
 
-enum { VECTOR = 16, BLOCK = 8 * VECTOR, BLOCK_BYTES = BLOCK * (int)sizeof(float) };
+enum { BLOCK = 64, BLOCK_BYTES = BLOCK * (int)sizeof(float) };
 
-/* X(register, its number): all that a calling convention passes in registers, because one function's chain of dependent
- * instructions leaves room for others. */
-#define EACH(X) X(a, 0) X(b, 1) X(c, 2) X(d, 3) X(e, 4) X(f, 5) X(g, 6) X(h, 7)
-#define STEP                                                                                                   \
-  __m512 a, __m512 b, __m512 c, __m512 d, __m512 e, __m512 f, __m512 g, __m512 h, const nd4c_chain_step *step, \
-      const nd4c_chain_slot *slots, int64_t at
+#define STEP \
+  __m512 a, __m512 b, __m512 c, __m512 d, const nd4c_chain_step *step, const nd4c_chain_slot *slots, int64_t at
 typedef void step_function(STEP);
 
-#define NEXT ((step_function *)step[1].code)(a, b, c, d, e, f, g, h, step + 1, slots, at)
+#define NEXT ((step_function *)step[1].code)(a, b, c, d, step + 1, slots, at)
 
 ND4C_INLINED float *operand(const nd4c_chain_step *step, const nd4c_chain_slot *slots, int64_t at) {
   const nd4c_chain_slot *slot = &slots[step->slot];
   return (float *)(slot->address + (at & slot->moves));
 }
 
-#define IN_BLOCK(i) _mm512_loadu_ps(z + VECTOR * (i))
-#define SINGLE(i) _mm512_set1_ps(*z)
-
 static void load(STEP) {
-  const float *z = operand(step, slots, at);
-#define LOAD(r, i) r = IN_BLOCK(i);
-  EACH(LOAD)
+  const float *x = operand(step, slots, at);
+  a = _mm512_loadu_ps(x);
+  b = _mm512_loadu_ps(x + 16);
+  c = _mm512_loadu_ps(x + 32);
+  d = _mm512_loadu_ps(x + 48);
   NEXT;
 }
 
 static void load_one(STEP) {
-  const float *z = operand(step, slots, at);
-#define LOAD_ONE(r, i) r = SINGLE(i);
-  EACH(LOAD_ONE)
+  a = b = c = d = _mm512_set1_ps(*operand(step, slots, at));
   NEXT;
 }
 
 static void store(STEP) {
   float *y = operand(step, slots, at);
-#define STORE(r, i) _mm512_storeu_ps(y + VECTOR * (i), r);
-  EACH(STORE)
+  _mm512_storeu_ps(y, a);
+  _mm512_storeu_ps(y + 16, b);
+  _mm512_storeu_ps(y + 32, c);
+  _mm512_storeu_ps(y + 48, d);
   NEXT;
 }
 
 static void stream(STEP) {
   float *y = operand(step, slots, at);
-#define STREAM(r, i) _mm512_stream_ps(y + VECTOR * (i), r);
-  EACH(STREAM)
+  _mm512_stream_ps(y, a);
+  _mm512_stream_ps(y + 16, b);
+  _mm512_stream_ps(y + 32, c);
+  _mm512_stream_ps(y + 48, d);
   NEXT;
 }
 
 static void end(STEP) {
-#define UNUSED(r, i) (void)(r);
-  EACH(UNUSED)
-  (void)step, (void)slots, (void)at;
+  (void)a, (void)b, (void)c, (void)d, (void)step, (void)slots, (void)at;
 }
 
 /* -- one operand --------------------------------------------------------------------------------------------------- */
@@ -77,10 +72,6 @@ static void end(STEP) {
     b = op##_vector(b);                       \
     c = op##_vector(c);                       \
     d = op##_vector(d);                       \
-    e = op##_vector(e);                       \
-    f = op##_vector(f);                       \
-    g = op##_vector(g);                       \
-    h = op##_vector(h);                       \
     NEXT;                                     \
   }
 
@@ -119,12 +110,10 @@ ND4C_INLINED __m512 smaller(__m512 x, __m512 z) {
     b = function(first(b, other(1)), second(b, other(1))); \
     c = function(first(c, other(2)), second(c, other(2))); \
     d = function(first(d, other(3)), second(d, other(3))); \
-    e = function(first(e, other(4)), second(e, other(4))); \
-    f = function(first(f, other(5)), second(f, other(5))); \
-    g = function(first(g, other(6)), second(g, other(6))); \
-    h = function(first(h, other(7)), second(h, other(7))); \
     NEXT;                                                  \
   }
+#define IN_BLOCK(i) _mm512_loadu_ps(z + 16 * (i))
+#define SINGLE(i) _mm512_set1_ps(*z)
 #define RUNNING(x, z) (x)
 #define OTHER(x, z) (z)
 #define BINARY(op, function)                                   \
@@ -144,7 +133,7 @@ BINARY_STEPS(BINARY)
 static void run(const nd4c_chain_step *steps, const nd4c_chain_slot *slots, int64_t begin, int64_t last) {
   const __m512 zero = _mm512_setzero_ps();
   for (int64_t i = begin; i < last; i++) {
-    ((step_function *)steps->code)(zero, zero, zero, zero, zero, zero, zero, zero, steps, slots, i * BLOCK_BYTES);
+    ((step_function *)steps->code)(zero, zero, zero, zero, steps, slots, i * BLOCK_BYTES);
   }
 }
 
