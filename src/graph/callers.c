@@ -20,11 +20,31 @@ nd4c_status nd4c_callers_init(nd4c_plan *plan) {
 
 /* -- further callers ----------------------------------------------------------------------------------------------- */
 
+/* An executable may have several runs in flight, so all callers share it. */
+static nd4c_status describe_segment(const nd4c_step *from, nd4c_plan *caller, nd4c_step *to) {
+  const int32_t count = from->input_count + from->output_count;
+  to->node = from->node;
+  to->segment = from->segment;
+  to->input_count = from->input_count;
+  to->output_count = from->output_count;
+  to->inputs = from->inputs;
+  to->outputs = from->outputs;
+  ND4C_TRY(nd4c_region_make(&caller->region, count, sizeof *to->tensors, &to->tensors));
+  nd4c_plan_describe_operands(caller, to);
+  to->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
+                         .input_count = from->input_count,
+                         .output_count = from->output_count,
+                         .inputs = to->tensors,
+                         .outputs = to->tensors + from->input_count};
+  return ND4C_OK;
+}
+
 /* Other threads may be running the plan, so only what no run changes is read here. */
 static nd4c_status copy_step(const nd4c_plan *plan, int32_t index, nd4c_plan *caller) {
   const nd4c_step *from = &plan->steps[index];
   nd4c_step *to = &caller->steps[index];
-  ND4C_TRY(nd4c_plan_describe_step(caller, from->node, to));
+  ND4C_TRY(from->segment != NULL ? describe_segment(from, caller, to)
+                                 : nd4c_plan_describe_step(caller, from->node, to));
   for (int32_t i = 0; i < from->input_count; i++) {
     const nd4c_slot *slot = from->inputs[i] < 0 ? NULL : &plan->slots[from->inputs[i]];
     if (slot != NULL && plan->slots[slot->root].kind == ND4C_SLOT_CONSTANT) {
@@ -93,9 +113,9 @@ static nd4c_status make_caller(nd4c_plan *plan, nd4c_plan **out) {
   return ND4C_OK;
 }
 
-/* Mode direct has one place, and calls that no other thread sees. The steps of a segment are the compiler's. */
+/* Mode direct has one place, and calls that no other thread sees. */
 static bool has_further_callers(const nd4c_plan *plan) {
-  return nd4c_plan_is_direct(plan) && plan->segment_count == 0 && !plan->whole;
+  return nd4c_plan_is_direct(plan) && !plan->whole;
 }
 
 /* -- taking and giving --------------------------------------------------------------------------------------------- */

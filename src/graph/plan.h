@@ -276,6 +276,8 @@ nd4c_status nd4c_plan_make_arguments(nd4c_plan *plan);
 void nd4c_plan_release_arguments(nd4c_plan *plan);
 /* Fills in the step of node `index`, except for its device, choice and constants; not for a segment. */
 nd4c_status nd4c_plan_describe_step(nd4c_plan *plan, int32_t index, nd4c_step *step);
+/* Describes the operands of a step whose inputs and outputs are set, without their addresses. */
+void nd4c_plan_describe_operands(const nd4c_plan *plan, nd4c_step *step);
 
 /* Segments: making the step of the segment that ends with `node`, running it on arrays, freeing executables. */
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);

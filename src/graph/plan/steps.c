@@ -21,7 +21,7 @@ static bool is_done(const nd4c_plan *plan, const nd4c_graph_node *node) {
   return node->output_count == 1 && (output->joined || (output->kind == ND4C_SLOT_VIEW && node->def->view != NULL));
 }
 
-static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
+void nd4c_plan_describe_operands(const nd4c_plan *plan, nd4c_step *step) {
   for (int32_t i = 0; i < step->input_count; i++) {
     if (step->inputs[i] < 0) {
       step->tensors[i] = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
@@ -127,7 +127,7 @@ nd4c_status nd4c_plan_describe_step(nd4c_plan *plan, int32_t index, nd4c_step *s
   step->outputs = node->outputs;
   ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *step->tensors,
                             &step->tensors));
-  describe_operands(plan, step);
+  nd4c_plan_describe_operands(plan, step);
   step->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
                            .op = &node->def->info,
                            .input_count = node->input_count,
