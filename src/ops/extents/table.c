@@ -304,6 +304,9 @@ nd4c_status nd4c_extents_size(nd4c_extents *extents, nd4c_dtype dtype, int32_t r
                               int64_t *size) {
   int64_t numbers[ND4C_MAX_RANK], product = 1, known = 0;
   bool symbolic = false;
+  if (extents == NULL) {
+    return nd4c_shape_size(dtype, rank, shape, size);
+  }
   for (int32_t i = 0; rank <= ND4C_MAX_RANK && shape != NULL && i < rank; i++) {
     bool expression = nd4c_extents_has(extents, shape[i]);
     symbolic = symbolic || expression;

@@ -6,6 +6,7 @@
 #ifndef ND4C_OPS_INFER_ARITHMETIC_H
 #define ND4C_OPS_INFER_ARITHMETIC_H
 
+#include "array/shape.h"
 #include "nd4c/plugin.h"
 #include "ops/extents/extents.h"
 
@@ -25,6 +26,10 @@ static inline bool nd4c_rule_multiply(const nd4c_inference *inference, int64_t a
 
 /* The quotient rounded down. */
 static inline bool nd4c_rule_divide(const nd4c_inference *inference, int64_t a, int64_t b, int64_t *quotient) {
+  if (a >= 0 && b > 0) {
+    *quotient = a / b;
+    return true;
+  }
   return nd4c_extents_divide(inference->extents, a, b, quotient);
 }
 
@@ -57,23 +62,43 @@ static inline bool nd4c_rule_is(const nd4c_inference *inference, int64_t extent,
              : extent == number || !nd4c_extents_assume(inference->extents, ND4C_RELATION_DIFFERENT, extent, number);
 }
 
+/* -- shapes. An inference of numbers alone, which has no table, is the fast case. -- */
+
+bool nd4c_symbolic_same_shape(const nd4c_inference *inference, int32_t a_rank, const int64_t *a, int32_t b_rank,
+                              const int64_t *b);
+nd4c_status nd4c_symbolic_broadcast(const nd4c_inference *inference, int32_t a_rank, const int64_t *a, int32_t b_rank,
+                                    const int64_t *b, int32_t *rank, int64_t *shape);
+bool nd4c_symbolic_broadcasts_into(const nd4c_inference *inference, int64_t extent, int64_t to);
+
 /* Whether every extent of a shape is the other's. */
-bool nd4c_rule_same_shape(const nd4c_inference *inference, int32_t a_rank, const int64_t *a, int32_t b_rank,
-                          const int64_t *b);
+static inline bool nd4c_rule_same_shape(const nd4c_inference *inference, int32_t a_rank, const int64_t *a,
+                                        int32_t b_rank, const int64_t *b) {
+  return inference->extents == NULL ? nd4c_shape_equal(a_rank, a, b_rank, b)
+                                    : nd4c_symbolic_same_shape(inference, a_rank, a, b_rank, b);
+}
 
 /* NumPy's broadcasting of two shapes. SHAPE with both in the text. A symbolic extent with a number other than 1 gives
  * the number, and with another symbolic extent is taken to be equal. */
-nd4c_status nd4c_rule_broadcast_shapes(const nd4c_inference *inference, int32_t a_rank, const int64_t *a,
-                                       int32_t b_rank, const int64_t *b, int32_t *rank, int64_t *shape);
+static inline nd4c_status nd4c_rule_broadcast_shapes(const nd4c_inference *inference, int32_t a_rank, const int64_t *a,
+                                                     int32_t b_rank, const int64_t *b, int32_t *rank, int64_t *shape) {
+  return inference->extents == NULL ? nd4c_shape_broadcast(a_rank, a, b_rank, b, rank, shape)
+                                    : nd4c_symbolic_broadcast(inference, a_rank, a, b_rank, b, rank, shape);
+}
 
 /* The same of one axis of both; false if they do not broadcast. */
 bool nd4c_rule_broadcast_axis(const nd4c_inference *inference, int64_t a, int64_t b, int64_t *extent);
 
 /* Whether an extent is 1 or that of the axis that it is broadcast to. */
-bool nd4c_rule_broadcasts_into(const nd4c_inference *inference, int64_t extent, int64_t to);
+static inline bool nd4c_rule_broadcasts_into(const nd4c_inference *inference, int64_t extent, int64_t to) {
+  return extent == 1 || extent == to ||
+         (inference->extents != NULL && nd4c_symbolic_broadcasts_into(inference, extent, to));
+}
 
 /* As nd4c_shape_size, also for symbolic extents. */
-nd4c_status nd4c_rule_size(const nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
-                           int64_t *size);
+static inline nd4c_status nd4c_rule_size(const nd4c_inference *inference, nd4c_dtype dtype, int32_t rank,
+                                         const int64_t *shape, int64_t *size) {
+  return inference->extents == NULL ? nd4c_shape_size(dtype, rank, shape, size)
+                                    : nd4c_extents_size(inference->extents, dtype, rank, shape, size);
+}
 
 #endif

@@ -38,7 +38,7 @@ static cut resolve_cut(int64_t start, int64_t stop, int64_t step, int64_t extent
 }
 
 static bool is_number(const nd4c_inference *inference, int64_t extent) {
-  return !nd4c_extents_has(inference->extents, extent);
+  return inference->extents == NULL || !nd4c_extents_has(inference->extents, extent);
 }
 
 /* How many elements lie before a bound, or, for a cut that goes backward (shift 1), up to it; at most the extent. */

@@ -298,11 +298,8 @@ nd4c_status nd4c_infer_symbolic(const nd4c_op_def *def, nd4c_inference *inferenc
 
 /* -- what arithmetic.h declares ---------------------------------------------------------------------------------- */
 
-bool nd4c_rule_same_shape(const nd4c_inference *inference, int32_t a_rank, const int64_t *a, int32_t b_rank,
-                          const int64_t *b) {
-  if (inference->extents == NULL) {
-    return nd4c_shape_equal(a_rank, a, b_rank, b);
-  }
+bool nd4c_symbolic_same_shape(const nd4c_inference *inference, int32_t a_rank, const int64_t *a, int32_t b_rank,
+                              const int64_t *b) {
   bool same = a_rank == b_rank;
   for (int32_t i = 0; same && i < a_rank; i++) {
     same = nd4c_rule_is_equal(inference, a[i], b[i]);
@@ -310,10 +307,7 @@ bool nd4c_rule_same_shape(const nd4c_inference *inference, int32_t a_rank, const
   return same;
 }
 
-bool nd4c_rule_broadcasts_into(const nd4c_inference *inference, int64_t extent, int64_t to) {
-  if (extent == 1 || extent == to) {
-    return true;
-  }
+bool nd4c_symbolic_broadcasts_into(const nd4c_inference *inference, int64_t extent, int64_t to) {
   bool number = !nd4c_extents_has(inference->extents, extent), into_number = !nd4c_extents_has(inference->extents, to);
   if (number && into_number) {
     return false;
@@ -328,11 +322,8 @@ bool nd4c_rule_broadcast_axis(const nd4c_inference *inference, int64_t a, int64_
   return nd4c_rule_broadcasts_into(inference, from_b ? a : b, *extent);
 }
 
-nd4c_status nd4c_rule_broadcast_shapes(const nd4c_inference *inference, int32_t a_rank, const int64_t *a,
-                                       int32_t b_rank, const int64_t *b, int32_t *rank, int64_t *shape) {
-  if (inference->extents == NULL) {
-    return nd4c_shape_broadcast(a_rank, a, b_rank, b, rank, shape);
-  }
+nd4c_status nd4c_symbolic_broadcast(const nd4c_inference *inference, int32_t a_rank, const int64_t *a, int32_t b_rank,
+                                    const int64_t *b, int32_t *rank, int64_t *shape) {
   int64_t result[ND4C_MAX_RANK];
   int32_t longer = a_rank > b_rank ? a_rank : b_rank;
   bool fits = true;
@@ -348,10 +339,4 @@ nd4c_status nd4c_rule_broadcast_shapes(const nd4c_inference *inference, int32_t 
   *rank = longer;
   memcpy(shape, result, (size_t)longer * sizeof *shape);
   return ND4C_OK;
-}
-
-nd4c_status nd4c_rule_size(const nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
-                           int64_t *size) {
-  return inference->extents == NULL ? nd4c_shape_size(dtype, rank, shape, size)
-                                    : nd4c_extents_size(inference->extents, dtype, rank, shape, size);
 }
