@@ -48,7 +48,7 @@ def read_rules(source):
     functions = {}
     pattern = re.compile(r"(?:^/\*((?:(?!\*/).)*)\*/\n)?"
                          r"^(?:static )?(?:inline )?[a-z_][\w ]*[ *](\w+)\([^;{]*?\) \{\n(.*?)^\}", re.S | re.M)
-    for path in sorted([*(source / "src/ops/infer").rglob("*.c"), *(source / "src/array").rglob("*.c")]):
+    for path in sorted([*(source / "src/ops/infer").rglob("*.[ch]"), *(source / "src/array").rglob("*.c")]):
         for match in pattern.finditer(path.read_text()):
             comment = re.sub(r"\n \*", "\n", match.group(1) or "")
             functions.setdefault(match.group(2), []).append((path.name, " ".join(comment.split()), match.group(3)))
