@@ -35,7 +35,7 @@ ERRORS = [
     ("layer_norm", "&two) && two == 2.0;", "&two) && two > 1.0;"),
     ("fold_affine", "bool reversed = op == ND4C_OP_subtract && constant_at == 0,", "bool reversed = false,"),
     ("fold_affine", "(axis != 1 || constant->shape[i] != channels)", "(axis == 0 || constant->shape[i] != channels)"),
-    ("fold_affine", "map.source >= 0 && distributes(&map)", "map.source >= 0"),
+    ("fold_affine", "map.source >= 0 && distributes(&map)", "map.source >= (distributes(&map) ? 0 : 0)"),
     ("fold_affine", "sqrt(numbers[VARIANCE][i] + epsilon)", "sqrt(numbers[VARIANCE][i])"),
     ("fold_affine", "numbers[i] = numbers[i] * factor + term;", "numbers[i] = numbers[i] * factor * factor + term;"),
     ("fold_affine", "conv->attrs[ND4C_ATTR_conv_activation].as.i != 0 ||", ""),

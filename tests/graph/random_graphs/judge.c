@@ -26,6 +26,7 @@ typedef struct judged {
   double *base;
   double *spread; /* largest difference of a run with moved operands; infinite: NaN or an infinity came or went */
   double *truth;  /* in float64; NULL: not computed, or it failed */
+  double least;   /* allowed anywhere */
 } judged;
 
 struct rg_judge {
@@ -284,6 +285,21 @@ static void compute_truth(rg_judge *judge) {
 
 /* -- judging ------------------------------------------------------------------------------------------------------- */
 
+/* Results of decompositions and solvers are right to some units in the last place of their largest element. */
+static double least_allowed(const rg_sketch *sketch, const judged *output, nd4c_dtype dtype) {
+  bool solves = false;
+  double largest = 0;
+  for (int32_t i = 0; i < sketch->node_count; i++) {
+    const nd4c_op_info *op = sketch->nodes[i].op;
+    solves = solves || (!sketch->nodes[i].removed && op->category == ND4C_CATEGORY_LINALG && !is_product(op->op));
+  }
+  for (int64_t i = 0; i < output->count && solves; i++) {
+    const double magnitude = isfinite(output->base[i]) ? fabs(output->base[i]) : 0;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return 2 * least_normal(dtype) + (solves ? FACTOR * LAST_PLACES * last_place(dtype, largest) : 0);
+}
+
 rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base) {
   rg_judge *judge = rg_need(sizeof *judge);
   judge->sketch = sketch;
@@ -291,6 +307,7 @@ rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base) {
     judged *output = &judge->outputs[i];
     judge->base[i] = nd4c_array_retain(base[i]);
     output->base = read_numbers(base[i], &output->count);
+    output->least = least_allowed(sketch, output, nd4c_array_dtype(base[i]));
     output->spread = rg_need((size_t)output->count * sizeof *output->spread);
   }
   return judge;
@@ -339,7 +356,7 @@ static const char *fault(const judged *output, int64_t i, double got, nd4c_dtype
   if ((isnan(got) && isnan(base)) || isinf(spread) || got == base) {
     return NULL;
   }
-  const double allowed = FACTOR * spread + LAST_PLACES * last_place(dtype, base) + 2 * least_normal(dtype);
+  const double allowed = FACTOR * spread + LAST_PLACES * last_place(dtype, base) + output->least;
   if (isfinite(got) && isfinite(base) && fabs(got - base) <= allowed) {
     return NULL;
   }
