@@ -30,12 +30,20 @@ static int32_t along_axis(rg_sketch *sketch, int32_t x, int32_t axis) {
   return rg_constant(sketch, rg_dtype(sketch, x), rank - first, shape);
 }
 
+/* Mostly the channels. The last axis is almost one, above all if it is as long. */
+static int32_t affine_axis(rg_sketch *sketch, int32_t x) {
+  const int32_t last = rg_rank(sketch, x) - 1;
+  const bool alike = rg_shape(sketch, x)[last] == rg_shape(sketch, x)[1];
+  return rg_chance(sketch, alike ? 2 : 6) ? last : 1;
+}
+
 static int32_t affine_by_channel(rg_sketch *sketch, int32_t x) {
   static const nd4c_op ops[] = {ND4C_OP_multiply, ND4C_OP_add, ND4C_OP_subtract, ND4C_OP_divide};
   const int32_t count = 1 + rg_pick(sketch, 3);
   for (int32_t i = 0; i < count && x >= 0; i++) {
     const nd4c_op op = ops[rg_pick(sketch, 4)];
-    const int32_t constant = rg_chance(sketch, 4) ? rg_scalar(sketch, x, rg_special(sketch)) : along_axis(sketch, x, 1);
+    const int32_t constant =
+        rg_chance(sketch, 4) ? rg_scalar(sketch, x, rg_special(sketch)) : along_axis(sketch, x, affine_axis(sketch, x));
     x = rg_chance(sketch, 3) ? rg_binary(sketch, op, constant, x) : rg_binary(sketch, op, x, constant);
   }
   return x;
@@ -303,13 +311,17 @@ static int32_t with_parameters(rg_sketch *sketch, int32_t y, int32_t count, bool
 
 static int32_t motif_layer_norm(rg_sketch *sketch) {
   const int32_t x = rg_of_rank(sketch, 2 + rg_pick(sketch, 2));
-  const int64_t axes[] = {rg_chance(sketch, 8) ? 0 : -1, -2}; /* 0: almost layer_norm */
-  const int32_t count = 1 + rg_chance(sketch, 4);
+  const bool first = rg_chance(sketch, 6); /* over axis 0, with parameters of all axes: almost layer_norm */
+  const int64_t axes[] = {first ? 0 : -1, -2};
+  const int32_t count = first ? 1 : 1 + rg_chance(sketch, 4);
   const int32_t mean = mean_over(sketch, x, axes, count), centred = rg_binary(sketch, ND4C_OP_subtract, x, mean);
   const int32_t again = rg_chance(sketch, 3) ? rg_binary(sketch, ND4C_OP_subtract, x, mean) : centred;
   const int32_t variance = mean_over(sketch, squared(sketch, again), axes, count);
   const int32_t y = over_root(sketch, centred, variance);
-  return rg_chance(sketch, 8) ? y : with_parameters(sketch, y, count, !rg_chance(sketch, 4));
+  if (y < 0 || rg_chance(sketch, 8)) {
+    return y;
+  }
+  return with_parameters(sketch, y, first ? rg_rank(sketch, y) : count, !rg_chance(sketch, 4));
 }
 
 static int32_t motif_rms_norm(rg_sketch *sketch) {
