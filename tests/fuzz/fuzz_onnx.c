@@ -69,6 +69,7 @@ static bool import_model(nd4c_model *model, nd4c_array *const *inputs) {
     shapes[i] = nd4c_array_shape(inputs[i]);
   }
   nd4c_onnx_import_options options = {.initializers = model->initializers,
+                                      .dense = &model->dense,
                                       .input_ranks = ranks,
                                       .input_shapes = shapes,
                                       .all_intermediates = model->all_intermediates};

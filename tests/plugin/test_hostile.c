@@ -80,6 +80,7 @@ static void run_plan(void) {
   nd4c_array *two = NULL, *y = NULL;
   nd4c_graph *graph = NULL;
   nd4c_plan *plan = NULL;
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true}; /* no square */
   nd4c_value x = 0, product = 0;
   nd4c_status status = nd4c_array_from_data(ND4C_FLOAT32, 1, shape, &value, NULL, &two);
   status = status == ND4C_OK ? nd4c_graph_create(&graph) : status;
@@ -87,7 +88,7 @@ static void run_plan(void) {
   const nd4c_value pair[] = {x, x};
   status = status == ND4C_OK ? nd4c_graph_op(graph, ND4C_OP_multiply, pair, 2, NULL, 0, "p", &product, 1) : status;
   status = status == ND4C_OK ? nd4c_graph_output(graph, "y", product) : status;
-  status = status == ND4C_OK ? nd4c_plan_create(graph, NULL, NULL, &plan) : status;
+  status = status == ND4C_OK ? nd4c_plan_create(graph, NULL, &options, &plan) : status;
   const nd4c_array *input = two;
   status = status == ND4C_OK ? nd4c_plan_run(plan, &input, 1, &y, 1) : status;
   say_failure("plan", status);
