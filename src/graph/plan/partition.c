@@ -310,8 +310,8 @@ static nd4c_status mark_values(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-/* A plan that is made for a file, or from one, asks only compilers that can write their executables: all its pieces must
- * be in the file. */
+/* A plan that is made for a file, or from one, asks only compilers that can write their executables: all its pieces
+ * must be in the file. */
 static bool may_ask(const nd4c_plan *plan, const nd4c_compiler *compiler) {
   const bool other = plan->rules.forced[0] != '\0' && !nd4c_engine_is_forced(&plan->rules, compiler->engine);
   const bool unwritten = plan->portable && !(ND4C_HAS_FIELD(compiler, serialise) && compiler->serialise != NULL);
