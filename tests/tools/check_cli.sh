@@ -56,8 +56,8 @@ done
 for ask in "info" "info --probe"; do
   # shellcheck disable=SC2086
   expect 0 env SD_KERNEL_FORCE_ENGINE=cuda SD_KERNEL_DISABLE_ENGINES=simdd,cudnn,reference "$nd4c" $ask
-  says out '^warning: SD_KERNEL_FORCE_ENGINE: cuda: not here; engines are: .*simd, reference'
-  says out '^warning: SD_KERNEL_DISABLE_ENGINES: simdd: no engine of that name; engines are: .*simd, reference'
+  says out '^warning: SD_KERNEL_FORCE_ENGINE: cuda: not here; engines are: .*simd, tile, reference'
+  says out '^warning: SD_KERNEL_DISABLE_ENGINES: simdd: no engine of that name; engines are: .*simd, tile, reference'
   says out '^warning: SD_KERNEL_DISABLE_ENGINES: cudnn: not here'
   says out '^warning: SD_KERNEL_DISABLE_ENGINES: reference: reference is the floor'
 done

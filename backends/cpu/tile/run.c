@@ -179,7 +179,7 @@ static bool should_stream(const run *work) {
 nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution *execution) {
   nd4c_tile_operand *operands = execution->scratch;
   if (execution->output_count == 0 || execution->outputs[0].size == 0) {
-    return ND4C_OK; /* in a graph without passes, nobody may read what a chain computes */
+    return ND4C_OK; /* in a graph without passes, a chain may have no reader */
   }
   run work = {.program = program, .operands = operands, .size = execution->outputs[0].size};
   nd4c_tile_lay_out(execution, operands);

@@ -1,4 +1,4 @@
-/* Takes attention_with_cache apart where nobody reads its scores: into attention, which needs no matrix of them, and a
+/* Takes attention_with_cache apart whose scores no node reads: into attention, which needs no matrix of them, and a
  * concat each for the present keys and values. passes.c runs it on optimised plans of one device, if that device has a
  * kernel for attention that is faster than the reference. */
 #include "base/status.h"

@@ -10,13 +10,13 @@
 #include "dispatch/choice.h"
 #include "graph/passes.h"
 
-enum { NOBODY = -1, SEVERAL = -2 };
+enum { NO_READER = -1, SEVERAL = -2 };
 
 typedef struct layout {
   nd4c_rewrite *rewrite;
   nd4c_region region; /* of this pass alone */
   bool *is_output;    /* by value */
-  int32_t *reader;    /* by value: the node that alone reads it, NOBODY or SEVERAL */
+  int32_t *reader;    /* by value: the node that alone reads it, NO_READER or SEVERAL */
 } layout;
 
 static nd4c_status describe(layout *work, nd4c_value value, nd4c_tensor *tensor) {
@@ -165,13 +165,13 @@ static nd4c_status find_readers(layout *work) {
   const nd4c_graph *graph = work->rewrite->graph;
   ND4C_TRY(nd4c_region_make(&work->region, graph->value_count, sizeof *work->reader, &work->reader));
   for (int32_t i = 0; i < graph->value_count; i++) {
-    work->reader[i] = NOBODY;
+    work->reader[i] = NO_READER;
   }
   for (int32_t i = 0; i < graph->node_count; i++) {
     for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
       if (graph->nodes[i].inputs[k] >= 0) {
         int32_t *reader = &work->reader[graph->nodes[i].inputs[k]];
-        *reader = *reader == NOBODY ? i : SEVERAL;
+        *reader = *reader == NO_READER ? i : SEVERAL;
       }
     }
   }

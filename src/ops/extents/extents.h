@@ -76,7 +76,7 @@ void nd4c_extents_bounds(const nd4c_extents *extents, int64_t extent, int64_t *l
 
 /* False if the relation is surely wrong or contradicts a guard. If it is not known to hold, it becomes a guard. */
 bool nd4c_extents_assume(nd4c_extents *extents, nd4c_relation relation, int64_t a, int64_t b);
-/* Names who makes the assumptions from now on: a static text. NULL: nobody. */
+/* Names who makes the assumptions from now on: a static text. NULL: no name. */
 void nd4c_extents_set_asker(nd4c_extents *extents, const char *asker);
 int32_t nd4c_extents_guard_count(const nd4c_extents *extents);
 /* Drops the guards from `count` on. */
