@@ -173,14 +173,31 @@ static int32_t count_chains(const nd4c_plan *plan) {
   return count;
 }
 
-/* Whether byte `i` belongs to two float32 that are NaN: of two NaN operands, either may be the result. */
-static bool are_nan(nd4c_dtype dtype, const unsigned char *left, const unsigned char *right, size_t i) {
-  float a = 0, b = 0;
-  if (dtype == ND4C_FLOAT32) {
-    memcpy(&a, left + i / sizeof a * sizeof a, sizeof a);
-    memcpy(&b, right + i / sizeof b * sizeof b, sizeof b);
+/* Whether the element is NaN. */
+static bool is_nan(nd4c_dtype dtype, const unsigned char *element) {
+  double wide = 0;
+  float single = 0;
+  uint16_t half = 0;
+  switch (dtype) {
+    case ND4C_FLOAT64:
+      memcpy(&wide, element, sizeof wide);
+      return isnan(wide);
+    case ND4C_FLOAT32:
+      memcpy(&single, element, sizeof single);
+      return isnan(single);
+    case ND4C_FLOAT16:
+    case ND4C_BFLOAT16:
+      memcpy(&half, element, sizeof half);
+      return (half & 0x7fff) > (dtype == ND4C_FLOAT16 ? 0x7c00 : 0x7f80);
+    default:
+      return false;
   }
-  return isnan(a) && isnan(b);
+}
+
+/* Whether byte `i` belongs to two NaN: of two NaN operands, either may be the result. */
+static bool are_nan(nd4c_dtype dtype, const unsigned char *left, const unsigned char *right, size_t i) {
+  const size_t size = (size_t)nd4c_dtype_size(dtype), at = i / size * size;
+  return is_nan(dtype, left + at) && is_nan(dtype, right + at);
 }
 
 static void check_bits(const nd4c_array *expected, const nd4c_array *actual) {

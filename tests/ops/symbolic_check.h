@@ -86,6 +86,9 @@ static inline int sc_take(sc_call *call, const nd4c_op_def *def, int32_t input_c
     return 0;
   }
   for (int32_t i = 0; i < input_count; i++) {
+    if (inputs[i].rank > ND4C_MAX_RANK) { /* a record of a refusal */
+      return 0;
+    }
     call->inputs[i] = (nd4c_tensor){.dtype = inputs[i].dtype, .rank = inputs[i].rank};
     if (inputs[i].rank > 0) {
       memcpy(call->shapes[i], inputs[i].shape, (size_t)inputs[i].rank * sizeof(int64_t));
