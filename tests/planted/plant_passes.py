@@ -47,6 +47,13 @@ ERRORS = [
     ("fuse_addend", "sum->inputs[1 - side]};", "sum->inputs[side]};"),
     ("fuse_activation", "if (host->attrs[position].as.i != ND4C_ACTIVATION_NONE) {", "if (position < 0) {"),
     ("fuse_activation", "approximate].as.i != 0 ? ND4C_ACTIVATION_GELU_TANH", "approximate].as.i == 0 ? ND4C_ACTIVATION_GELU_TANH"),
+    ("strength", "node->inputs[0] == node->inputs[1] &&", ""),
+    ("casts", "if (!contains(middle, from) || !is_same_rule(from, middle, to)) {",
+     "if (!contains(middle, from) && !is_same_rule(from, middle, to)) {"),
+    ("select", "if (inputs[A] == inputs[B]) {", "if (inputs[A] >= 0) {"),
+    ("algebra", "if (node->inputs[0] == node->inputs[1]) {", "if (node->inputs[0] >= 0) {"),
+    ("transpose", "list->count == 0 ? axes->rank - 1 - i :", "list->count == 0 ? i :"),
+    ("peephole", "made = ND4C_OP_add;", "made = ND4C_OP_subtract;"),
 ]
 
 

@@ -171,6 +171,17 @@ static double deviated(nd4c_op op, double from, double to, bool loses, double st
   }
 }
 
+/* Replaces the elements of an array. */
+static void put_numbers(nd4c_array **array, const double *numbers) {
+  nd4c_array *wide = NULL, *made = NULL;
+  rg_must(nd4c_array_from_data(ND4C_FLOAT64, nd4c_array_rank(*array), nd4c_array_shape(*array), numbers, NULL, &wide),
+          "array");
+  rg_must(nd4c_cast(wide, nd4c_array_dtype(*array), &made), "cast");
+  nd4c_array_release(wide);
+  nd4c_array_release(*array);
+  *array = made;
+}
+
 /* The elements of a result, each from that of an operand of the same shape. */
 static void deviate(nd4c_op op, const nd4c_array *x, nd4c_array **result, uint64_t *random) {
   const nd4c_dtype dtype = nd4c_array_dtype(*result);
@@ -181,15 +192,28 @@ static void deviate(nd4c_op op, const nd4c_array *x, nd4c_array **result, uint64
     const double step = (double)((int64_t)(rg_random(random) % 5) - 2) * last_place(dtype, from[i]);
     to[i] = deviated(op, from[i], to[i], loses, step);
   }
-  nd4c_array *wide = NULL, *made = NULL;
-  rg_must(nd4c_array_from_data(ND4C_FLOAT64, nd4c_array_rank(*result), nd4c_array_shape(*result), to, NULL, &wide),
-          "array");
-  rg_must(nd4c_cast(wide, dtype, &made), "cast");
-  nd4c_array_release(wide);
-  nd4c_array_release(*result);
-  *result = made;
+  put_numbers(result, to);
   free(from);
   free(to);
+}
+
+/* Whether the node is a product with shares that softmax gives. attention, which takes its place, leaves out an
+ * infinite value whose share is 0, where the product is NaN. */
+static bool is_shared_out(const rg_sketch *sketch, const rg_node *node) {
+  const int32_t shares = node->op->op == ND4C_OP_matmul ? node->inputs[0] : -1;
+  const int32_t from = shares < 0 ? -1 : sketch->values[shares].node;
+  return from >= 0 && sketch->nodes[from].op->op == ND4C_OP_softmax;
+}
+
+/* Puts 0 in place of NaN. */
+static void lose_nan(nd4c_array **result) {
+  int64_t count = 0;
+  double *numbers = read_numbers(*result, &count);
+  for (int64_t i = 0; i < count; i++) {
+    numbers[i] = isnan(numbers[i]) ? 0 : numbers[i];
+  }
+  put_numbers(result, numbers);
+  free(numbers);
 }
 
 /* Ops whose weights passes change. Round leaves of other ops, exponents above all, stay as they are. */
@@ -215,6 +239,9 @@ static nd4c_status compute_node(const rg_sketch *sketch, const rg_node *node, bo
   const bool changes = status == ND4C_OK && random != NULL && deviates(op) && rg_is_float(nd4c_array_dtype(outputs[0]));
   for (int32_t i = 0; i < node->input_count && changes; i++) {
     deviate(op, operands[i], &outputs[0], random);
+  }
+  if (status == ND4C_OK && random != NULL && is_shared_out(sketch, node) && rg_random(random) % 2 == 0) {
+    lose_nan(&outputs[0]);
   }
   for (int32_t i = 0; i < node->op->output_count && status == ND4C_OK; i++) {
     values[node->outputs[i]] = outputs[i];
