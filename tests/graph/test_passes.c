@@ -477,6 +477,37 @@ static void numbers_that_do_not_distribute_are_not_folded(void **state) {
   }
 }
 
+/* Large weights at a lent address are folded when they are packed: the same rule holds for their numbers. */
+static void large_numbers_that_are_not_finite_are_not_folded(void **state) {
+  (void)state;
+  enum { OUT = 64, IN = 32, COUNT = OUT * IN * 9 };
+  static float weights[COUNT];
+  const double numbers[] = {0.5, (double)NAN, (double)INFINITY, 3e38};
+  for (int i = 0; i < 4; i++) {
+    for (int k = 0; k < COUNT; k++) {
+      weights[k] = (float)(k % 7) - 3;
+    }
+    weights[COUNT / 2] = (float)numbers[i];
+    nd4c_array *array = NULL;
+    nd4c_graph *graph = NULL;
+    nd4c_plan *plan = NULL;
+    nd4c_value inputs[2];
+    const int64_t shape[] = {OUT, IN, 3, 3};
+    CHECK_OK(nd4c_graph_create(&graph));
+    CHECK_OK(nd4c_array_wrap(ND4C_FLOAT32, 4, shape, NULL, weights, true, NULL, NULL, &array));
+    inputs[0] = check_input(graph, "x", 4, (int64_t[]){1, IN, 6, 5});
+    CHECK_OK(nd4c_graph_constant(graph, array, &inputs[1]));
+    nd4c_value y = check_op(graph, ND4C_OP_conv, inputs, 2, NULL, 0);
+    y = check_binary(graph, ND4C_OP_multiply, y, check_scalar(graph, 2));
+    CHECK_OK(nd4c_graph_output(graph, "y", y));
+    CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+    assert_int_equal(changes_of(plan, "fold_affine"), i == 0);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+    nd4c_array_release(array);
+  }
+}
+
 /* An eager call would leave the product in the order of its transposed operand. */
 static void folded_constants_lie_in_c_order(void **state) {
   (void)state;
@@ -508,6 +539,7 @@ int main(void) {
       cmocka_unit_test(constants_fold_and_the_unread_dies),
       cmocka_unit_test(shuffles_and_reshapes_keep_their_meaning),
       cmocka_unit_test(numbers_that_do_not_distribute_are_not_folded),
+      cmocka_unit_test(large_numbers_that_are_not_finite_are_not_folded),
       cmocka_unit_test(folded_constants_lie_in_c_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,47 +16,50 @@ typedef struct recipe {
   double numbers[]; /* scale, then shift, if they are given */
 } recipe;
 
+/* What a number of a channel becomes. */
+static inline double map_number(const nd4c_derived_key *key, int64_t channel, double number) {
+  const double factor = key->scale == NULL ? 1.0 : key->scale[channel];
+  const double term = key->shift == NULL ? 0.0 : key->shift[channel];
+  return number * factor + term;
+}
+
+static int64_t numbers_each(const nd4c_derived_key *key, int64_t size) {
+  return key->channels > 0 ? size / key->channels : 0;
+}
+
 void nd4c_map_numbers(double *numbers, int64_t size, const nd4c_derived_key *key) {
-  const int64_t each = key->channels > 0 ? size / key->channels : 0;
+  const int64_t each = numbers_each(key, size);
   for (int64_t c = 0; c < key->channels; c++) {
-    const double factor = key->scale == NULL ? 1.0 : key->scale[c];
-    const double term = key->shift == NULL ? 0.0 : key->shift[c];
     for (int64_t i = c * each; i < (c + 1) * each; i++) {
-      numbers[i] = numbers[i] * factor + term;
+      numbers[i] = map_number(key, c, numbers[i]);
     }
   }
 }
 
 /* Number after number, so that no wide copy of the constant is needed. */
 static void map_floats(const float *from, int64_t size, const nd4c_derived_key *key, float *to) {
-  const int64_t each = key->channels > 0 ? size / key->channels : 0;
+  const int64_t each = numbers_each(key, size);
   for (int64_t c = 0; c < key->channels; c++) {
-    const double factor = key->scale == NULL ? 1.0 : key->scale[c];
-    const double term = key->shift == NULL ? 0.0 : key->shift[c];
     for (int64_t i = c * each; i < (c + 1) * each; i++) {
-      to[i] = (float)((double)from[i] * factor + term);
+      to[i] = (float)map_number(key, c, (double)from[i]);
     }
   }
 }
 
-/* Whether float32 holds every number of the constant. */
+/* Whether every number of the constant is a finite float32. */
 static nd4c_status find_fit(const nd4c_derived_key *key, bool *fits) {
   const void *bytes = NULL;
   void *made = NULL;
   ND4C_TRY(nd4c_deferred_read(key->from->storage, &bytes, &made));
   const float *from = (const float *)bytes + key->from->offset;
-  const int64_t each = key->channels > 0 ? key->from->size / key->channels : 0;
-  *fits = true;
+  const int64_t each = numbers_each(key, key->from->size);
+  int64_t misfits = 0;
   for (int64_t c = 0; c < key->channels; c++) {
-    const double factor = key->scale == NULL ? 1.0 : key->scale[c];
-    const double term = key->shift == NULL ? 0.0 : key->shift[c];
-    double largest = 0;
     for (int64_t i = c * each; i < (c + 1) * each; i++) {
-      const double number = fabs((double)from[i] * factor + term);
-      largest = number <= largest ? largest : number; /* NaN stays */
+      misfits += !(fabs(map_number(key, c, (double)from[i])) <= (double)FLT_MAX); /* NaN is one, too */
     }
-    *fits = *fits && largest <= (double)FLT_MAX;
   }
+  *fits = misfits == 0;
   nd4c_deallocate(made);
   return ND4C_OK;
 }
