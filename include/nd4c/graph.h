@@ -1,7 +1,9 @@
 /* Graphs and plans. A graph records ops on values of known dtype and shape. A plan is a graph that was optimised and
- * frozen for a device: nd4c has chosen the kernels, and where in one arena each value lies and for how long. One thread
- * builds a graph. Any threads run a plan: at once in mode direct (the report names the mode), each with an arena of its
- * own; in the other modes they wait for each other. A plan is destroyed after all other calls on it have returned. */
+ * frozen for a device: nd4c has chosen the kernels, and where in one arena each value lies and for how long. The shapes
+ * may depend on dims, whose numbers each run brings; the plan then has a binding for each combination of them. One
+ * thread builds a graph. Any threads run a plan: at once in mode direct (the report names the mode), each with an arena
+ * of its own; in the other modes they wait for each other. A plan is destroyed after all other calls on it have
+ * returned. */
 #ifndef ND4C_GRAPH_H
 #define ND4C_GRAPH_H
 
@@ -38,8 +40,8 @@ ND4C_API nd4c_status nd4c_graph_extent_text(const nd4c_graph *graph, int64_t ext
  * with nd4c_free. */
 ND4C_API nd4c_status nd4c_graph_guards(const nd4c_graph *graph, char **text);
 /* Makes a graph in which the named dims are numbers; values and nodes keep their numbers. Dims that are not named stay.
- * Plans are made of graphs without dims. The graph is not changed, and both share their constants. NAME: a name is not
- * that of a dim, or is given twice. SHAPE: a bound or a guard does not hold; the text names it. */
+ * The graph is not changed, and both share their constants. NAME: a name is not that of a dim, or is given twice.
+ * SHAPE: a bound or a guard does not hold; the text names it. */
 ND4C_API nd4c_status nd4c_graph_bind(const nd4c_graph *graph, const char *const *names, const int64_t *extents,
                                      int32_t count, nd4c_graph **bound);
 
@@ -160,13 +162,20 @@ typedef struct nd4c_plan_options {
    * and by default switches none off. ARGUMENT: names with and without '-' in one list, or an empty entry. NAME: there
    * is no such pass. The report names the passes that are switched off. */
   const char *passes;
+  /* For a graph with dims: bytes of bindings that the plan keeps, apart from constants. Beyond them it drops those that
+   * were used least recently, except the latest and those that run. 0: as the property nd4c.plan.bindings says. */
+  int64_t binding_bytes;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
  * the context's settings and stream, even if the context is destroyed first, and the kernels chosen now: later changes
  * of configuration (forced or disabled engines, strictness) affect later plans only. ARGUMENT: the graph has no
- * outputs. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node. UNSUPPORTED too if the graph
- * has dims: nd4c_graph_bind makes a graph without them. */
+ * outputs. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node.
+ *
+ * If the graph has dims, each must follow from the inputs: an input has an extent that is the dim, or a multiple of it
+ * plus a number (UNSUPPORTED; the text names the dim). Runs choose kernels for the sizes that they bring, with the
+ * configuration of that time. Such a plan takes no placement on several devices and no file of executables
+ * (UNSUPPORTED). */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
 /* Frees the plan. Outputs that it returned stay valid. */
@@ -177,7 +186,11 @@ ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
  * outputs. A NULL entry receives a fresh array; any other array is written into, and may overlap inputs. A refused call
  * changes nothing. If a run fails after it has started, the outputs that the caller gave are poisoned and the text
  * names the node. From the second run on only fresh outputs allocate memory; a thread allocates an arena if it finds
- * all earlier ones in use. */
+ * all earlier ones in use.
+ *
+ * If the graph has dims, the inputs' extents say their numbers. SHAPE: two inputs contradict each other, or a bound or
+ * a guard does not hold; the text names the dim. A run with numbers that are new makes a binding, and may fail as
+ * nd4c_plan_create does; the plan stays usable. */
 ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
                                    nd4c_array **outputs, int32_t output_count);
 
@@ -218,9 +231,32 @@ typedef struct nd4c_plan_copies {
 
 ND4C_API nd4c_status nd4c_plan_get_copies(const nd4c_plan *plan, nd4c_plan_copies *copies);
 
+/* Whether the runs of a plan whose graph has dims keep bringing the same extents. A plan without dims is frozen. */
+typedef enum nd4c_plan_phase {
+  ND4C_PLAN_RECORDING,   /* there was no run yet */
+  ND4C_PLAN_STABILISING, /* extents were not the same for 8 runs in a row yet */
+  ND4C_PLAN_FROZEN,      /* the latest 8 runs or more had the same extents */
+  ND4C_PLAN_THAWED       /* extents changed after the plan was frozen; nd4c_plan_report says which */
+} nd4c_plan_phase;
+
+/* The bindings of a plan whose graph has dims: what depends on the dims' numbers. All 0 for other plans. */
+typedef struct nd4c_plan_bindings {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_plan_bindings) */
+  nd4c_plan_phase phase;
+  int64_t runs, thaws;             /* runs that found or made a binding; how often the plan thawed */
+  int64_t made, reused, dropped;   /* bindings made; runs that found one; bindings dropped for others */
+  int64_t kept, bytes, byte_limit; /* bindings now, their memory without constants, and its limit */
+  int64_t nanoseconds;             /* spent on making bindings */
+  int64_t prepare_nanoseconds; /* of these, in kernels and compilers themselves, for instance in a vendor's library */
+} nd4c_plan_bindings;
+
+/* Any thread, also during runs. ARGUMENT if struct_size is too small. */
+ND4C_API nd4c_status nd4c_plan_get_bindings(const nd4c_plan *plan, nd4c_plan_bindings *bindings);
+
 /* A text that lists the nodes before and after each pass; each step with its kernel, the reason for that choice and, if
  * the plan has several devices, the step's device; the planned copies, the segments and the arena's size; and every
- * difference between what was requested and what was applied. Free with nd4c_free. */
+ * difference between what was requested and what was applied. If the graph has dims: where each follows from, the
+ * phase, the bindings, and all that for the binding that was used last. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
 
 ND4C_EXTERN_C_END

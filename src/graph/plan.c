@@ -1,4 +1,5 @@
-/* Creates and destroys plans: nd4c_plan_create runs the stages of plan.h in order. Programs and import/model_plans.c
+/* Creates and destroys plans: nd4c_plan_create runs the stages of plan.h in order; of a graph with dims, a run does so
+ * (dynamic/bind.c). Programs and import/model_plans.c
  * call it; ahead.c shares nd4c_plan_allocate, and explain.c nd4c_plan_begin. */
 #include "graph/plan.h"
 
@@ -8,6 +9,7 @@
 #include "device/context/routing.h"
 #include "device/stream/exit_and_fork.h"
 #include "graph/callers.h"
+#include "graph/dynamic/dynamic.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 
@@ -15,6 +17,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   if (plan == NULL || plan->magic != ND4C_PLAN_ALIVE) {
     return;
   }
+  nd4c_dynamic_free(plan);
   nd4c_callers_free(plan);
   nd4c_plan_release_mode(plan);
   for (int32_t i = 0; i < plan->step_count; i++) {
@@ -68,9 +71,7 @@ nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *functio
              : nd4c_fail(ND4C_ARGUMENT, "%s: the graph has no outputs: name them by nd4c_graph_output", function);
 }
 
-static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
-  ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
-  plan->nodes_recorded = graph->node_count;
+nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize) {
   if (optimize) {
     ND4C_TRY(nd4c_passes_run(plan, NULL));
   }
@@ -82,6 +83,14 @@ static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize
   ND4C_TRY(nd4c_plan_make_steps(plan));
   ND4C_TRY(nd4c_plan_make_memory(plan));
   return nd4c_plan_bind(plan);
+}
+
+static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, const nd4c_plan_options *options) {
+  const bool optimize = options == NULL || !options->no_optimization;
+  ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
+  plan->nodes_recorded = graph->node_count;
+  return nd4c_graph_dim_count(plan->graph) > 0 ? nd4c_dynamic_make(plan, options, optimize)
+                                               : nd4c_plan_build(plan, optimize);
 }
 
 static const nd4c_compile_request *request_of(const nd4c_plan_options *options) {
@@ -120,7 +129,6 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
   }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
-  ND4C_TRY(nd4c_graph_check_numbers(graph, function));
   ND4C_TRY(nd4c_plan_check_outputs(graph, function));
   ND4C_TRY(nd4c_device_admit(resolved->device)); /* compiling calls the driver */
   nd4c_plan *created = NULL;
@@ -158,7 +166,7 @@ nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context
   ND4C_TRY(nd4c_plan_begin("nd4c_plan_create", graph, context, options, &created));
   created->progress = progress;
   created->progress_user = user;
-  const nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
+  const nd4c_status status = build(created, graph, options);
   if (status != ND4C_OK) {
     nd4c_plan_destroy(created);
     return status;

@@ -142,8 +142,12 @@ typedef struct nd4c_plan_callers {
   int32_t idle_count;
 } nd4c_plan_callers;
 
+typedef struct nd4c_dynamic nd4c_dynamic;
+
 struct nd4c_plan {
   uint32_t magic;
+  nd4c_dynamic *dynamic;         /* dynamic/dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
+                                    computes itself */
   nd4c_plan_callers *callers;    /* NULL in a further caller */
   struct nd4c_plan *parent;      /* of a further caller: the plan that it belongs to, else NULL */
   struct nd4c_plan *next_caller; /* the next idle one */
@@ -253,7 +257,8 @@ static inline nd4c_status nd4c_plan_check(const nd4c_plan *plan) {
  * context. */
 nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context);
 
-/* The stages of nd4c_plan_create, in order. */
+/* The stages of nd4c_plan_create, in order, for a plan whose graph is its own and has no dims. */
+nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize);
 nd4c_status nd4c_plan_make_places(nd4c_plan *plan);
 /* Adds the plan's helper to its places. */
 void nd4c_plan_add_helper(nd4c_plan *plan);

@@ -4,16 +4,20 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "graph/dynamic/dynamic.h"
 #include "graph/passes.h"
-#include "graph/plan.h"
 
 static void print_head(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "plan on %s", plan->device->identity);
   for (int32_t i = 1; i < plan->place_count; i++) {
     nd4c_text_print(text, ", %s", plan->places[i].device->name);
   }
-  nd4c_text_print(text, ": %d nodes recorded, %d after passes, %d steps\n", plan->nodes_recorded,
-                  plan->graph->node_count, plan->step_count);
+  nd4c_text_print(text, ": %d nodes recorded, %d after passes", plan->nodes_recorded, plan->graph->node_count);
+  if (plan->dynamic != NULL) {
+    nd4c_text_print(text, ", for all numbers of %d dims\n", plan->dynamic->dim_count);
+  } else {
+    nd4c_text_print(text, ", %d steps\n", plan->step_count);
+  }
 }
 
 static void print_records(const nd4c_plan *plan, nd4c_text *text) {
@@ -310,6 +314,21 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
+/* What a plan has whose graph has no dims, and a binding of one that has. */
+static void print_made(const nd4c_plan *plan, nd4c_text *report) {
+  nd4c_plan_print_passes(plan, report);
+  nd4c_plan_print_mode(plan, report);
+  print_steps(plan, report);
+  if (plan->compile != NULL) {
+    print_request(plan, report);
+  }
+  print_memory(plan, report);
+  if (plan->place_count > 1) {
+    nd4c_plan_print_copies(plan, report);
+  }
+  print_differences(plan, report);
+}
+
 nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   ND4C_TRY(nd4c_plan_check(plan));
   if (text == NULL) {
@@ -317,16 +336,10 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   }
   nd4c_text report = {0};
   print_head(plan, &report);
-  nd4c_plan_print_passes(plan, &report);
-  nd4c_plan_print_mode(plan, &report);
-  print_steps(plan, &report);
-  if (plan->compile != NULL) {
-    print_request(plan, &report);
+  if (plan->dynamic != NULL) {
+    nd4c_dynamic_print(plan, print_made, &report);
+  } else {
+    print_made(plan, &report);
   }
-  print_memory(plan, &report);
-  if (plan->place_count > 1) {
-    nd4c_plan_print_copies(plan, &report);
-  }
-  print_differences(plan, &report);
   return nd4c_text_take(&report, text);
 }

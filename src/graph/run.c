@@ -9,6 +9,7 @@
 #include "dispatch/routed.h"
 #include "dispatch/whole.h"
 #include "graph/callers.h"
+#include "graph/dynamic/dynamic.h"
 
 static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
                                const nd4c_array *array) {
@@ -22,7 +23,7 @@ static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd
     return nd4c_fail(ND4C_DTYPE, "plan: %s '%s' has dtype %s, expected %s", what, port->name,
                      nd4c_dtype_name(array->dtype), nd4c_dtype_name(value->dtype));
   }
-  if (!nd4c_shape_equal(array->rank, array->shape, value->rank, value->shape)) {
+  if (plan->dynamic == NULL && !nd4c_shape_equal(array->rank, array->shape, value->rank, value->shape)) {
     char given[256], expected[256];
     return nd4c_fail(ND4C_SHAPE, "plan: %s '%s' has shape %s, expected %s", what, port->name,
                      nd4c_shape_text(array->rank, array->shape, given, sizeof given),
@@ -225,6 +226,9 @@ nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int3
   nd4c_plan *caller = NULL;
   ND4C_TRY(nd4c_plan_check(plan));
   ND4C_TRY(check_run(plan, inputs, input_count, outputs, output_count));
+  if (plan->dynamic != NULL) {
+    return nd4c_dynamic_run(plan, NULL, inputs, input_count, outputs, output_count);
+  }
   ND4C_TRY(nd4c_callers_take(plan, &caller));
   nd4c_status status = nd4c_plan_move(caller, plan->context);
   if (status == ND4C_OK) {
@@ -238,6 +242,9 @@ nd4c_status nd4c_plan_run_on(nd4c_plan *plan, nd4c_context *context, const nd4c_
                              int32_t input_count, nd4c_array **outputs, int32_t output_count) {
   nd4c_plan *caller = NULL;
   ND4C_TRY(check_run(plan, inputs, input_count, outputs, output_count));
+  if (plan->dynamic != NULL) {
+    return nd4c_dynamic_run(plan, context, inputs, input_count, outputs, output_count);
+  }
   ND4C_TRY(nd4c_callers_take(plan, &caller));
   nd4c_status status = nd4c_plan_move(caller, context);
   if (status == ND4C_OK) {

@@ -171,7 +171,6 @@ static void guards_are_checked(void **state) {
 static void refusals_name_extents_and_change_nothing(void **state) {
   (void)state;
   nd4c_graph *graph = NULL, *bound = NULL;
-  nd4c_plan *plan = NULL;
   int64_t n = 0, t = 0, other = 0;
   CHECK_OK(nd4c_graph_create(&graph));
   CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &n));
@@ -202,8 +201,8 @@ static void refusals_name_extents_and_change_nothing(void **state) {
   expect_text(nd4c_graph_dim(graph, "m", 3, 2, &other), ND4C_SHAPE,
               "graph: dim 'm' is 3 to 2, expected bounds of at least 0 in ascending order");
   CHECK_OK(nd4c_graph_output(graph, "x", x));
-  expect_text(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_UNSUPPORTED,
-              "nd4c_plan_create: the graph has 2 dims ('n', ...), expected numbers: nd4c_graph_bind makes a graph of "
+  expect_text(nd4c_plan_compile(graph, "cpu:0", NULL, "none", NULL), ND4C_UNSUPPORTED,
+              "nd4c_plan_compile: the graph has 2 dims ('n', ...), expected numbers: nd4c_graph_bind makes a graph of "
               "them");
   const char *names[] = {"n", "n", "q"};
   int64_t extents[] = {4, 5, 6};

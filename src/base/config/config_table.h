@@ -70,6 +70,9 @@
     "OpenVINO's name for nd4c.compile.cache, used if nd4c.compile.cache is empty; empty or off: no cache")             \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                      \
     "Plans a model keeps, one for each combination of input shapes")                                                   \
+  X(PLAN_BINDINGS, "nd4c.plan.bindings", "ND4C_PLAN_BINDINGS", bytes, "256m",                                          \
+    "Memory of the bindings that a plan of a graph with dims keeps, one for each combination of sizes that it ran; "   \
+    "the options of a plan take precedence")                                                                           \
   X(PLAN_CAPTURE, "nd4c.plan.capture", "ND4C_PLAN_CAPTURE", bool, "true",                                              \
     "Plans record their steps, if the device can, and launch them as one; a plan that is made while this is false "    \
     "enqueues step by step")                                                                                           \

@@ -1,5 +1,5 @@
-/* Dims of graphs (nd4c/graph.h): what programs ask about them, and binding, which makes a graph of numbers. plan.c and
- * ahead.c refuse graphs with dims by nd4c_graph_check_numbers. */
+/* Dims of graphs (nd4c/graph.h): what programs ask about them, and binding, which makes a graph of numbers. ahead.c
+ * and explain.c refuse graphs with dims by nd4c_graph_check_numbers. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
  * import/model_run.c moves one before and after each run. */
 #include "base/status.h"
 #include "device/context/routing.h"
-#include "graph/plan.h"
+#include "graph/dynamic/dynamic.h"
 
 /* Runs on another stream do not check the fences of constants that were copied or packed when the plan was created, so
  * these are waited for once. A failure is the plan's. */
@@ -18,7 +18,7 @@ static nd4c_status finish_making(const nd4c_plan_place *place) {
 }
 
 static nd4c_status leave(nd4c_plan *plan) {
-  nd4c_status first = ND4C_OK;
+  nd4c_status first = plan->dynamic != NULL ? nd4c_dynamic_leave(plan) : ND4C_OK;
   for (int32_t i = 0; i < plan->place_count; i++) {
     nd4c_plan_place *place = &plan->places[i];
     if (place->context != NULL) {

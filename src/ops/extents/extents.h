@@ -25,6 +25,8 @@ typedef struct nd4c_extents nd4c_extents;
 nd4c_status nd4c_extents_create(nd4c_extents **extents);
 /* NULL is fine. */
 void nd4c_extents_destroy(nd4c_extents *extents);
+/* A table of its own in which every extent has the number that it has in this one. */
+nd4c_status nd4c_extents_copy(const nd4c_extents *extents, nd4c_extents **copy);
 
 /* -- dims -- */
 
@@ -83,6 +85,9 @@ int32_t nd4c_extents_guard_count(const nd4c_extents *extents);
 void nd4c_extents_forget(nd4c_extents *extents, int32_t count);
 /* "add: batch == time", into a buffer, which is returned. */
 const char *nd4c_extents_guard_text(const nd4c_extents *extents, int32_t guard, char *buffer, size_t size);
+
+/* Whether an extent is factor * dim + offset of one dim; factor is not 0. */
+bool nd4c_extents_linear(const nd4c_extents *extents, int64_t extent, int32_t *dim, int64_t *factor, int64_t *offset);
 
 /* -- shapes -- */
 

@@ -1,0 +1,61 @@
+/* Makes a binding: the plan of a graph with dims for one combination of numbers. bindings.c calls it for combinations
+ * that are new. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/context/routing.h"
+#include "graph/dynamic/dynamic.h"
+
+/* Binds all dims of the plan's graph. */
+static nd4c_status bind_graph(const nd4c_plan *plan, const int64_t *dims, nd4c_graph **bound) {
+  const char *names[ND4C_DYNAMIC_DIMS];
+  for (int32_t i = 0; i < plan->dynamic->dim_count; i++) {
+    names[i] = nd4c_extents_dim_name(plan->graph->extents, i);
+  }
+  return nd4c_graph_bind(plan->graph, names, dims, plan->dynamic->dim_count, bound);
+}
+
+/* The context of a binding: on the plan's device, which a placement may have chosen. */
+static nd4c_status settle(const nd4c_plan *plan, nd4c_context *asked, nd4c_plan *bound) {
+  nd4c_context *context = asked != NULL ? asked : plan->context;
+  if (context->device != plan->device) {
+    bound->helper = asked;
+    ND4C_TRY(nd4c_routing_context(asked, plan->device, &context));
+  } else {
+    bound->helper = plan->dynamic->helper;
+  }
+  bound->context = nd4c_context_retain(context);
+  bound->device = plan->device;
+  return ND4C_OK;
+}
+
+static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan *bound) {
+  bound->profiled = plan->profiled;
+  bound->switches = plan->switches;
+  nd4c_engine_rules_read(&bound->rules);
+  ND4C_TRY(nd4c_compile_request_copy("nd4c_plan_run", plan->compile, &bound->compile));
+  ND4C_TRY(settle(plan, context, bound));
+  ND4C_TRY(bind_graph(plan, dims, &bound->graph));
+  bound->nodes_recorded = plan->nodes_recorded;
+  ND4C_TRY(nd4c_plan_build(bound, plan->dynamic->optimize));
+  bound->helper = NULL;
+  return context == NULL ? ND4C_OK : nd4c_plan_move(bound, NULL);
+}
+
+nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound) {
+  nd4c_plan *made = NULL;
+  ND4C_TRY(nd4c_plan_allocate(&made));
+  const nd4c_status status = fill(plan, context, dims, made);
+  if (status != ND4C_OK) {
+    nd4c_plan_destroy(made);
+    return status;
+  }
+  *bound = made;
+  return ND4C_OK;
+}
+
+int64_t nd4c_dynamic_bytes(const nd4c_plan *bound) {
+  const nd4c_graph *graph = bound->graph;
+  return bound->arena_bytes + (int64_t)sizeof *bound + (int64_t)bound->region.total + (int64_t)sizeof *graph +
+         (int64_t)graph->region.total + (int64_t)graph->value_capacity * (int64_t)sizeof *graph->values +
+         (int64_t)graph->node_capacity * (int64_t)sizeof *graph->nodes;
+}

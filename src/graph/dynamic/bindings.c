@@ -1,0 +1,171 @@
+/* The bindings that a plan keeps: found by the dims' numbers, made if they are new, and dropped by bytes, the least
+ * recently used first. Each run of a plan with dims (dynamic.c) takes one and gives it back. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "graph/dynamic/dynamic.h"
+
+static uint64_t hash_dims(const int64_t *dims, int32_t count) {
+  uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
+  for (int32_t i = 0; i < count; i++) {
+    hash = (hash ^ (uint64_t)dims[i]) * UINT64_C(0xff51afd7ed558ccd);
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+static nd4c_plan_binding **bucket_of(nd4c_dynamic *dynamic, uint64_t hash) {
+  return &dynamic->buckets[hash % ND4C_DYNAMIC_BUCKETS];
+}
+
+/* Takes the binding if it is kept; under the lock. */
+static nd4c_plan_binding *find(nd4c_dynamic *dynamic, const int64_t *dims, uint64_t hash) {
+  const size_t bytes = (size_t)dynamic->dim_count * sizeof *dims;
+  nd4c_plan_binding *at = *bucket_of(dynamic, hash);
+  while (at != NULL && (at->hash != hash || memcmp(at->dims, dims, bytes) != 0)) {
+    at = at->next;
+  }
+  return at;
+}
+
+/* Counts the run; under the lock. */
+static void use(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, bool made) {
+  nd4c_phase_note(dynamic, binding->dims);
+  binding->users++;
+  binding->used = dynamic->phase.runs;
+  dynamic->counts.reused += !made;
+}
+
+/* -- dropping ------------------------------------------------------------------------------------------------------ */
+
+static void free_binding(nd4c_plan_binding *binding) {
+  nd4c_plan_destroy(binding->plan);
+  nd4c_deallocate(binding);
+}
+
+/* Where the link to the least recently used binding is that no thread runs; NULL: there is none. */
+static nd4c_plan_binding **find_oldest(nd4c_dynamic *dynamic) {
+  nd4c_plan_binding **oldest = NULL;
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
+    for (nd4c_plan_binding **link = &dynamic->buckets[i]; *link != NULL; link = &(*link)->next) {
+      oldest = (*link)->users == 0 && (oldest == NULL || (*link)->used < (*oldest)->used) ? link : oldest;
+    }
+  }
+  return oldest;
+}
+
+/* Takes bindings off the table until the rest fits into the limit, or one is left; returns them as a list, which the
+ * caller frees without the lock. */
+static nd4c_plan_binding *trim(nd4c_dynamic *dynamic) {
+  nd4c_plan_binding *dropped = NULL;
+  while (dynamic->counts.bytes > dynamic->counts.byte_limit && dynamic->counts.kept > 1) {
+    nd4c_plan_binding **link = find_oldest(dynamic);
+    if (link == NULL) {
+      break;
+    }
+    nd4c_plan_binding *binding = *link;
+    *link = binding->next;
+    binding->next = dropped;
+    dropped = binding;
+    dynamic->counts.bytes -= binding->bytes;
+    dynamic->counts.kept--;
+    dynamic->counts.dropped++;
+  }
+  return dropped;
+}
+
+static void free_list(nd4c_plan_binding *list) {
+  while (list != NULL) {
+    nd4c_plan_binding *next = list->next;
+    free_binding(list);
+    list = next;
+  }
+}
+
+void nd4c_bindings_free(nd4c_plan *plan) {
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
+    free_list(plan->dynamic->buckets[i]);
+    plan->dynamic->buckets[i] = NULL;
+  }
+}
+
+/* -- taking -------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, uint64_t hash,
+                        nd4c_plan_binding **out) {
+  const int32_t count = plan->dynamic->dim_count;
+  nd4c_plan_binding *made = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made + (size_t)count * sizeof *dims, "a binding of a plan", &made));
+  int64_t *copy = (int64_t *)(made + 1);
+  memcpy(copy, dims, (size_t)count * sizeof *dims);
+  *made = (nd4c_plan_binding){.dims = copy, .hash = hash};
+  const nd4c_status status = nd4c_dynamic_bind(plan, context, dims, &made->plan);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(made);
+    return status;
+  }
+  made->bytes = nd4c_dynamic_bytes(made->plan);
+  *out = made;
+  return ND4C_OK;
+}
+
+/* Adds a binding and takes it; returns what must be dropped for it. */
+static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, int64_t nanoseconds) {
+  nd4c_lock_acquire(&dynamic->lock);
+  nd4c_plan_binding **bucket = bucket_of(dynamic, binding->hash);
+  binding->next = *bucket;
+  *bucket = binding;
+  dynamic->counts.made++;
+  dynamic->counts.kept++;
+  dynamic->counts.bytes += binding->bytes;
+  dynamic->counts.nanoseconds += nanoseconds;
+  use(dynamic, binding, true);
+  nd4c_plan_binding *dropped = trim(dynamic);
+  nd4c_lock_release(&dynamic->lock);
+  return dropped;
+}
+
+static nd4c_plan_binding *look(nd4c_dynamic *dynamic, const int64_t *dims, uint64_t hash) {
+  nd4c_lock_acquire(&dynamic->lock);
+  nd4c_plan_binding *found = find(dynamic, dims, hash);
+  if (found != NULL) {
+    use(dynamic, found, false);
+  }
+  nd4c_lock_release(&dynamic->lock);
+  return found;
+}
+
+nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims,
+                               nd4c_plan_binding **binding) {
+  nd4c_dynamic *dynamic = plan->dynamic;
+  const uint64_t hash = hash_dims(dims, dynamic->dim_count);
+  *binding = look(dynamic, dims, hash);
+  if (*binding != NULL) {
+    return ND4C_OK;
+  }
+  nd4c_lock_acquire(&dynamic->making);
+  nd4c_status status = ND4C_OK;
+  nd4c_plan_binding *dropped = NULL;
+  *binding = look(dynamic, dims, hash); /* another thread may have made it meanwhile */
+  if (*binding == NULL) {
+    const int64_t begin = nd4c_os_nanoseconds();
+    status = make(plan, context, dims, hash, binding);
+    if (status == ND4C_OK) {
+      dropped = add(dynamic, *binding, nd4c_os_nanoseconds() - begin);
+    }
+  }
+  nd4c_lock_release(&dynamic->making);
+  free_list(dropped);
+  return status;
+}
+
+void nd4c_bindings_give(nd4c_plan *plan, nd4c_plan_binding *binding) {
+  nd4c_dynamic *dynamic = plan->dynamic;
+  nd4c_lock_acquire(&dynamic->lock);
+  binding->users--;
+  nd4c_plan_binding *dropped = trim(dynamic); /* it may have been over the limit, and could not be dropped */
+  nd4c_lock_release(&dynamic->lock);
+  free_list(dropped);
+}

@@ -1,0 +1,99 @@
+/* Life and runs of plans with dims (dynamic.h): plan.c makes and frees them, run.c calls them for each run. */
+#include "graph/dynamic/dynamic.h"
+
+#include "base/alloc.h"
+#include "base/config/config.h"
+#include "base/status.h"
+#include "graph/callers.h"
+#include "graph/passes.h"
+
+enum { SHOWN = 200 };
+
+/* What a plan with dims cannot have, since its bindings are made later. */
+static nd4c_status check_options(const nd4c_plan *plan) {
+  const char *name = nd4c_graph_dim_name(plan->graph, 0);
+  if (plan->placement != NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "nd4c_plan_create: a placement on several devices needs a graph of numbers, and this one has dims "
+                     "('%.*s'): nd4c_graph_bind makes one",
+                     SHOWN, name);
+  }
+  if (plan->file.file != NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "nd4c_plan_create: executables of a file are for a graph of numbers, and this one has dims "
+                     "('%.*s'): nd4c_graph_bind makes one",
+                     SHOWN, name);
+  }
+  if (nd4c_graph_dim_count(plan->graph) > ND4C_DYNAMIC_DIMS) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "nd4c_plan_create: the graph has %d dims, expected at most %d",
+                     nd4c_graph_dim_count(plan->graph), (int)ND4C_DYNAMIC_DIMS);
+  }
+  return ND4C_OK;
+}
+
+static int64_t limit_of(const nd4c_plan_options *options) {
+  const bool given = options != NULL && ND4C_HAS_FIELD(options, binding_bytes) && options->binding_bytes > 0;
+  return given ? options->binding_bytes : nd4c_config_int(ND4C_CONFIG_PLAN_BINDINGS);
+}
+
+nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options, bool optimize) {
+  ND4C_TRY(check_options(plan));
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *plan->dynamic, "a plan with dims", &plan->dynamic));
+  nd4c_dynamic *dynamic = plan->dynamic;
+  nd4c_lock_init(&dynamic->making);
+  nd4c_lock_init(&dynamic->lock);
+  dynamic->optimize = optimize;
+  dynamic->dim_count = nd4c_graph_dim_count(plan->graph);
+  dynamic->counts.byte_limit = limit_of(options);
+  dynamic->phase.phase = ND4C_PLAN_RECORDING;
+  dynamic->helper = plan->helper == NULL ? NULL : nd4c_context_retain(plan->helper);
+  return nd4c_dims_find(plan);
+}
+
+static void drop_helper(nd4c_dynamic *dynamic) {
+  if (dynamic->helper != NULL) {
+    nd4c_context_drop(dynamic->helper);
+    dynamic->helper = NULL;
+  }
+}
+
+void nd4c_dynamic_free(nd4c_plan *plan) {
+  nd4c_dynamic *dynamic = plan->dynamic;
+  if (dynamic == NULL) {
+    return;
+  }
+  nd4c_bindings_free(plan);
+  drop_helper(dynamic);
+  nd4c_lock_destroy(&dynamic->lock);
+  nd4c_lock_destroy(&dynamic->making);
+  nd4c_deallocate(dynamic);
+  plan->dynamic = NULL;
+}
+
+nd4c_status nd4c_dynamic_leave(nd4c_plan *plan) {
+  nd4c_dynamic *dynamic = plan->dynamic;
+  nd4c_status first = ND4C_OK;
+  drop_helper(dynamic);
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
+    for (nd4c_plan_binding *at = dynamic->buckets[i]; at != NULL; at = at->next) {
+      const nd4c_status status = nd4c_plan_move(at->plan, NULL);
+      first = first == ND4C_OK ? status : first;
+    }
+  }
+  return first;
+}
+
+nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,
+                             int32_t input_count, nd4c_array **outputs, int32_t output_count) {
+  int64_t dims[ND4C_DYNAMIC_DIMS];
+  nd4c_plan_binding *binding = NULL;
+  ND4C_TRY(nd4c_dims_solve(plan, inputs, dims));
+  ND4C_TRY(nd4c_bindings_take(plan, context, dims, &binding));
+  nd4c_status status = nd4c_dims_check(plan, binding->plan->graph, inputs);
+  if (status == ND4C_OK) {
+    status = context == NULL ? nd4c_plan_run(binding->plan, inputs, input_count, outputs, output_count)
+                             : nd4c_plan_run_on(binding->plan, context, inputs, input_count, outputs, output_count);
+  }
+  nd4c_bindings_give(plan, binding);
+  return status;
+}

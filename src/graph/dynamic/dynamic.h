@@ -1,0 +1,106 @@
+/* Plans of graphs with dims. Such a plan has the graph as its passes leave it, and computes nothing itself: each
+ * combination of the dims' numbers that a run brings gets a binding, a plan of its own, which is kept for later runs.
+ *
+ *     inputs -> numbers of the dims (solve.c) -> binding (bindings.c), made if it is new (bind.c) -> run
+ *
+ * plan.c creates and destroys them, run.c and callers.h run them, report.c prints them. */
+#ifndef ND4C_GRAPH_DYNAMIC_DYNAMIC_H
+#define ND4C_GRAPH_DYNAMIC_DYNAMIC_H
+
+#include "graph/plan.h"
+
+enum {
+  ND4C_DYNAMIC_DIMS = 64,       /* of one graph */
+  ND4C_DYNAMIC_FREEZE_RUNS = 8, /* so many runs with the same extents freeze a plan */
+  ND4C_DYNAMIC_BUCKETS = 256
+};
+
+/* An extent of an input that depends on dims. */
+typedef struct nd4c_dim_place {
+  int32_t input, axis;
+  int32_t dim;            /* the extent is factor * dim + offset; -1: it is another expression */
+  int64_t factor, offset; /* factor is not 0 */
+} nd4c_dim_place;
+
+/* A plan for one combination of numbers. */
+typedef struct nd4c_plan_binding {
+  struct nd4c_plan_binding *next; /* of the same bucket */
+  nd4c_plan *plan;
+  const int64_t *dims;
+  uint64_t hash;
+  int64_t bytes;
+  int64_t used;  /* number of the latest run that took it */
+  int32_t users; /* runs in progress */
+} nd4c_plan_binding;
+
+/* Which phase a plan is in, from the extents of its latest runs. */
+typedef struct nd4c_dynamic_phase {
+  nd4c_plan_phase phase;
+  int32_t same;                   /* runs in a row with the extents of `latest` */
+  int64_t runs;                   /* all of them */
+  int64_t thaws, thawed_at;       /* how often it thawed; the latest such run */
+  int32_t thawed_by;              /* the dim that changed then */
+  int64_t thawed_from, thawed_to; /* its numbers */
+  int64_t latest[ND4C_DYNAMIC_DIMS];
+} nd4c_dynamic_phase;
+
+struct nd4c_dynamic {
+  bool optimize;
+  nd4c_context *helper; /* one reference: the context that computes what the plan's device cannot; NULL: none */
+  int32_t dim_count, place_count;
+  nd4c_dim_place *places; /* of the inputs, in their order */
+  const int32_t *sources; /* by dim: the place that its number is read from */
+  nd4c_lock making;       /* held while a binding is made */
+  nd4c_lock lock;         /* guards the rest, and what changes in bindings */
+  nd4c_plan_binding *buckets[ND4C_DYNAMIC_BUCKETS];
+  nd4c_plan_bindings counts; /* what programs ask for */
+  nd4c_dynamic_phase phase;
+};
+
+/* -- dynamic.c: life of such a plan -------------------------------------------------------------------------------- */
+
+/* The rest of nd4c_plan_create for a plan whose graph has dims. UNSUPPORTED: a dim's number does not follow from the
+ * inputs' shapes, the plan is placed on several devices, or it has a file of executables. */
+nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options, bool optimize);
+void nd4c_dynamic_free(nd4c_plan *plan);
+/* nd4c_plan_run, whose counts and dtypes were checked. `context`: as in nd4c_plan_run_on; NULL: the plan's own. */
+nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,
+                             int32_t input_count, nd4c_array **outputs, int32_t output_count);
+/* The plan has left its context: so do its bindings. */
+nd4c_status nd4c_dynamic_leave(nd4c_plan *plan);
+
+/* -- solve.c: the dims of a run ------------------------------------------------------------------------------------ */
+
+/* Finds the places of dims in the inputs. UNSUPPORTED if a dim has none from which it follows. */
+nd4c_status nd4c_dims_find(nd4c_plan *plan);
+/* The dims' numbers. SHAPE if the shapes do not fit, or contradict each other. */
+nd4c_status nd4c_dims_solve(const nd4c_plan *plan, const nd4c_array *const *inputs, int64_t *dims);
+/* Extents that are no multiple of one dim, which nd4c_dims_solve does not check, against the shapes of a graph of
+ * numbers. SHAPE. */
+nd4c_status nd4c_dims_check(const nd4c_plan *plan, const nd4c_graph *bound, const nd4c_array *const *inputs);
+
+/* -- bindings.c: the bindings that a plan keeps ----------------------------------------------------------------------
+ */
+
+/* The binding of these numbers, made if there is none. The thread must give it back. */
+nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims,
+                               nd4c_plan_binding **binding);
+void nd4c_bindings_give(nd4c_plan *plan, nd4c_plan_binding *binding);
+void nd4c_bindings_free(nd4c_plan *plan);
+
+/* -- bind.c: making a binding ----------------------------------------------------------------------------------------
+ */
+
+/* A plan for these numbers on `context` (NULL: the plan's own). SHAPE: a bound or a guard does not hold. */
+nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound);
+/* Memory that a plan without dims holds, except for its constants and their packed forms. */
+int64_t nd4c_dynamic_bytes(const nd4c_plan *bound);
+
+/* -- phase.c ------------------------------------------------------------------------------------------------------- */
+
+/* Notes the extents of a run; under the plan's lock. */
+void nd4c_phase_note(nd4c_dynamic *dynamic, const int64_t *dims);
+/* The report's lines about dims and bindings; `print` adds those of the binding that ran last. */
+void nd4c_dynamic_print(const nd4c_plan *plan, void (*print)(const nd4c_plan *bound, nd4c_text *text), nd4c_text *text);
+
+#endif
