@@ -1,6 +1,6 @@
-/* Creates and destroys plans: nd4c_plan_create runs the stages of plan.h in order; of a graph with dims, a run does so
- * (dynamic/bind.c). Programs and import/model_plans.c
- * call it; ahead.c shares nd4c_plan_allocate, and explain.c nd4c_plan_begin. */
+/* Creates and destroys plans: nd4c_plan_create runs the stages of plan.h in order; for a graph with dims, a run does so
+ * (dynamic_bind.c). Programs and import/model_plans.c call it; ahead.c shares nd4c_plan_allocate, and explain.c
+ * nd4c_plan_begin. */
 #include "graph/plan.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 #include "device/context/routing.h"
 #include "device/stream/exit_and_fork.h"
 #include "graph/callers.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 

@@ -146,7 +146,7 @@ typedef struct nd4c_dynamic nd4c_dynamic;
 
 struct nd4c_plan {
   uint32_t magic;
-  nd4c_dynamic *dynamic;         /* dynamic/dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
+  nd4c_dynamic *dynamic;         /* dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
                                     computes itself */
   nd4c_plan_callers *callers;    /* NULL in a further caller */
   struct nd4c_plan *parent;      /* of a further caller: the plan that it belongs to, else NULL */

@@ -4,7 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 #include "graph/passes.h"
 
 static void print_head(const nd4c_plan *plan, nd4c_text *text) {

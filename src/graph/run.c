@@ -9,7 +9,7 @@
 #include "dispatch/routed.h"
 #include "dispatch/whole.h"
 #include "graph/callers.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 
 static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
                                const nd4c_array *array) {

@@ -1,5 +1,5 @@
 /* Reads an expression as a multiple of one dim plus a number, so that a dim's value follows from an extent.
- * graph/dynamic solves the dims of a run with it. */
+ * graph/dynamic_solve.c solves the dims of a run with it. */
 #include "ops/extents/table.h"
 
 bool nd4c_extents_linear(const nd4c_extents *extents, int64_t extent, int32_t *dim, int64_t *factor, int64_t *offset) {

@@ -1,9 +1,9 @@
 /* The phase of a plan with dims, as its report and nd4c_plan_get_bindings tell it: whether its runs keep bringing the
- * same extents. bindings.c notes each run. */
+ * same extents. dynamic_bindings.c notes each run. */
 #include <string.h>
 
 #include "base/status.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 
 enum { SHOWN = 200 };
 

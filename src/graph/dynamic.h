@@ -1,9 +1,9 @@
 /* Plans of graphs with dims. Such a plan has the graph as its passes leave it, and computes nothing itself: each
  * combination of the dims' numbers that a run brings gets a binding, a plan of its own, which is kept for later runs.
+ * A run reads the dims from its inputs (dynamic_solve.c) and takes the binding (dynamic_bindings.c), which is made if
+ * it is new (dynamic_bind.c).
  *
- *     inputs -> numbers of the dims (solve.c) -> binding (bindings.c), made if it is new (bind.c) -> run
- *
- * plan.c creates and destroys them, run.c and callers.h run them, report.c prints them. */
+ * plan.c creates and destroys these plans, run.c runs them, report.c prints them. */
 #ifndef ND4C_GRAPH_DYNAMIC_DYNAMIC_H
 #define ND4C_GRAPH_DYNAMIC_DYNAMIC_H
 
@@ -69,7 +69,7 @@ nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_
 /* The plan has left its context: so do its bindings. */
 nd4c_status nd4c_dynamic_leave(nd4c_plan *plan);
 
-/* -- solve.c: the dims of a run ------------------------------------------------------------------------------------ */
+/* -- dynamic_solve.c: the dims of a run ---------------------------------------------------------------------------- */
 
 /* Finds the places of dims in the inputs. UNSUPPORTED if a dim has none from which it follows. */
 nd4c_status nd4c_dims_find(nd4c_plan *plan);
@@ -79,8 +79,7 @@ nd4c_status nd4c_dims_solve(const nd4c_plan *plan, const nd4c_array *const *inpu
  * numbers. SHAPE. */
 nd4c_status nd4c_dims_check(const nd4c_plan *plan, const nd4c_graph *bound, const nd4c_array *const *inputs);
 
-/* -- bindings.c: the bindings that a plan keeps ----------------------------------------------------------------------
- */
+/* -- dynamic_bindings.c: the bindings that a plan keeps ------------------------------------------------------------ */
 
 /* The binding of these numbers, made if there is none. The thread must give it back. */
 nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims,
@@ -88,15 +87,14 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
 void nd4c_bindings_give(nd4c_plan *plan, nd4c_plan_binding *binding);
 void nd4c_bindings_free(nd4c_plan *plan);
 
-/* -- bind.c: making a binding ----------------------------------------------------------------------------------------
- */
+/* -- dynamic_bind.c: making a binding ------------------------------------------------------------------------------ */
 
 /* A plan for these numbers on `context` (NULL: the plan's own). SHAPE: a bound or a guard does not hold. */
 nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound);
 /* Memory that a plan without dims holds, except for its constants and their packed forms. */
 int64_t nd4c_dynamic_bytes(const nd4c_plan *bound);
 
-/* -- phase.c ------------------------------------------------------------------------------------------------------- */
+/* -- dynamic_phase.c ----------------------------------------------------------------------------------------------- */
 
 /* Notes the extents of a run; under the plan's lock. */
 void nd4c_phase_note(nd4c_dynamic *dynamic, const int64_t *dims);

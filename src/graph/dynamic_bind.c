@@ -1,9 +1,9 @@
-/* Makes a binding: the plan of a graph with dims for one combination of numbers. bindings.c calls it for combinations
+/* Makes a binding: the plan of a graph with dims for one combination of numbers. dynamic_bindings.c calls it for those
  * that are new. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/context/routing.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 
 /* Binds all dims of the plan's graph. */
 static nd4c_status bind_graph(const nd4c_plan *plan, const int64_t *dims, nd4c_graph **bound) {

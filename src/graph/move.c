@@ -2,7 +2,7 @@
  * import/model_run.c moves one before and after each run. */
 #include "base/status.h"
 #include "device/context/routing.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 
 /* Runs on another stream do not check the fences of constants that were copied or packed when the plan was created, so
  * these are waited for once. A failure is the plan's. */

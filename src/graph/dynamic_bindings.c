@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 
 static uint64_t hash_dims(const int64_t *dims, int32_t count) {
   uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);

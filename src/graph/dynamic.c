@@ -1,5 +1,5 @@
 /* Life and runs of plans with dims (dynamic.h): plan.c makes and frees them, run.c calls them for each run. */
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 
 #include "base/alloc.h"
 #include "base/config/config.h"

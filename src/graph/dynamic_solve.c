@@ -5,7 +5,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 
 enum { SHOWN = 200 };
 
