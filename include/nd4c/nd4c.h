@@ -13,6 +13,7 @@
 #include "nd4c/collective.h"
 #include "nd4c/config.h"
 #include "nd4c/context.h"
+#include "nd4c/control.h"
 #include "nd4c/datum.h"
 #include "nd4c/device.h"
 #include "nd4c/dtype.h"

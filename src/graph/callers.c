@@ -56,6 +56,7 @@ static nd4c_status copy_step(const nd4c_plan *plan, int32_t index, nd4c_plan *ca
   to->call.device = from->call.device;
   to->call.width = from->call.width;
   to->choice = from->choice;
+  to->control = from->control;
   to->scratch_offset = from->scratch_offset;
   return ND4C_OK;
 }

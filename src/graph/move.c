@@ -2,7 +2,9 @@
  * import/model_run.c moves one before and after each run. */
 #include "base/status.h"
 #include "device/context/routing.h"
+#include "graph/control.h"
 #include "graph/dynamic.h"
+#include "graph/plan.h"
 
 /* Runs on another stream do not check the fences of constants that were copied or packed when the plan was created, so
  * these are waited for once. A failure is the plan's. */
@@ -27,6 +29,11 @@ static nd4c_status leave(nd4c_plan *plan) {
       nd4c_context_drop(place->context);
       place->context = NULL;
     }
+  }
+  /* Later, each run of a body moves what it uses (control_run.c), and other threads may be running bodies. */
+  for (int32_t i = 0; !plan->moved && plan->family_is_own && i < plan->family->count; i++) {
+    nd4c_status status = leave(plan->family->plans[i]);
+    first = first == ND4C_OK ? status : first;
   }
   plan->moved = true;
   nd4c_context_drop(plan->context);

@@ -9,6 +9,7 @@
 #include "device/context/routing.h"
 #include "device/stream/exit_and_fork.h"
 #include "graph/callers.h"
+#include "graph/control.h"
 #include "graph/dynamic.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
@@ -24,6 +25,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
     nd4c_choice_release(plan->steps[i].choice);
   }
   nd4c_plan_release_segments(plan);
+  nd4c_plan_release_bodies(plan);
   for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; i++) {
     nd4c_array_release(plan->slot_arrays[i]);
   }
@@ -79,6 +81,7 @@ nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize) {
   ND4C_TRY(nd4c_plan_make_whole(plan));
   ND4C_TRY(nd4c_plan_find_segments(plan));
   ND4C_TRY(nd4c_plan_note_unused_file(plan));
+  ND4C_TRY(nd4c_plan_make_bodies(plan));
   ND4C_TRY(nd4c_plan_make_slots(plan));
   ND4C_TRY(nd4c_plan_make_steps(plan));
   ND4C_TRY(nd4c_plan_make_memory(plan));

@@ -81,6 +81,9 @@ typedef struct nd4c_plan_decline {
   const char *engine, *reason;
 } nd4c_plan_decline;
 
+typedef struct nd4c_control_step nd4c_control_step; /* control.h */
+typedef struct nd4c_plan_family nd4c_plan_family;
+
 typedef struct nd4c_step {
   int32_t node; /* of the plan's graph; the last one of a segment */
   int32_t input_count, output_count;
@@ -88,11 +91,12 @@ typedef struct nd4c_step {
   const nd4c_value *outputs;
   nd4c_tensor *tensors; /* inputs, then outputs */
   nd4c_call call;
-  nd4c_choice *choice; /* one reference; NULL: segment */
+  nd4c_choice *choice; /* one reference; NULL: segment or control */
   nd4c_plan_segment *segment;
+  nd4c_control_step *control; /* the plan's: the step runs bodies; NULL: it does not */
   int32_t place;
   const char *declined;        /* why it does not run on the device of its placement; NULL: it does */
-  int64_t scratch_offset;      /* in the arena; scratch_bytes of the choice */
+  int64_t scratch_offset;      /* in the arena; scratch_bytes of the choice or of control */
   _Atomic int64_t nanoseconds; /* shortest run so far by any caller, while profiling; 0: not measured */
 } nd4c_step;
 
@@ -190,6 +194,11 @@ struct nd4c_plan {
   int32_t *reads;     /* by value: how many inputs of nodes, and outputs of the graph, it is; NULL: not counted */
   int32_t *number_of; /* by value: its number in the segment being described, else -1 */
   bool *hidden;       /* by value: produced and read only inside one segment */
+
+  nd4c_control_step **controls; /* by node, for the first control_count nodes: what runs its bodies; NULL: an op */
+  int32_t control_count;
+  nd4c_plan_family *family; /* the plans of all bodies, also of bodies in them */
+  bool family_is_own;       /* else it is that of the plan whose body this one runs */
 
   nd4c_slot *slots; /* one a value */
   int32_t slot_count;
@@ -329,6 +338,9 @@ nd4c_status nd4c_plan_run_mode(nd4c_plan *plan);
 void nd4c_plan_release_mode(nd4c_plan *plan);
 void nd4c_plan_print_mode(const nd4c_plan *plan, nd4c_text *text);
 bool nd4c_plan_is_direct(const nd4c_plan *plan);
+const char *nd4c_plan_mode_name(const nd4c_plan *plan);
+/* Prebuilt calls get the cancellation of the thread that runs them now. */
+void nd4c_plan_bind_cancellation(nd4c_plan *plan);
 
 /* "node 'label' (conv)" or "node (conv)" for errors and reports; returns the buffer. */
 const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size);

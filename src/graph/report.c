@@ -4,6 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "graph/control.h"
 #include "graph/dynamic.h"
 #include "graph/passes.h"
 
@@ -159,6 +160,13 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
     nd4c_text_print(text, "\n");
     return;
   }
+  if (step->control != NULL) {
+    nd4c_text_print(text, "%s%s", node->label, node->label[0] != '\0' ? ": " : "");
+    nd4c_plan_print_control(step, text);
+    print_operands(plan, step, text);
+    nd4c_text_print(text, "\n");
+    return;
+  }
   nd4c_text_print(text, "%s%s%s: %s %s", node->def->info.name, node->label[0] != '\0' ? " " : "", node->label,
                   nd4c_choice_engine(step->choice), nd4c_choice_name(step->choice));
   if (node->fused != NULL) {
@@ -295,6 +303,9 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
                       nd4c_plan_node_text(plan, step->node, node, sizeof node), plan->places[step->place].device->name,
                       step->declined);
       differences++;
+    }
+    if (step->control != NULL) {
+      continue;
     }
     const char *engine = step->choice != NULL ? nd4c_choice_engine(step->choice) : step->segment->compiler->engine;
     if (plan->rules.forced[0] == '\0' || nd4c_engine_is_forced(&plan->rules, engine)) {

@@ -1,6 +1,6 @@
 /* Copies a whole graph, so that passes can rewrite the copy. plan.c and ahead.c begin with it. */
 #include "base/status.h"
-#include "graph/ir/graph.h"
+#include "graph/ir/control.h"
 #include "graph/ir/ports.h"
 
 static nd4c_status clone_values(const nd4c_graph *from, nd4c_graph *to) {
@@ -23,6 +23,9 @@ static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
     node.outputs = nd4c_region_copy(&to->region, node.outputs, node.output_count, sizeof *node.outputs);
     node.label = nd4c_region_text(&to->region, node.label);
     node.fused = NULL;
+    if (node.control != NULL) {
+      ND4C_TRY(nd4c_graph_hold_control(to, node.control));
+    }
     if (node.inputs == NULL || node.outputs == NULL || node.label == NULL) {
       return nd4c_error_code();
     }

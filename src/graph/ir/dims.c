@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "graph/ir/graph.h"
+#include "graph/ir/control.h"
 
 enum { SHOWN = 200, TEXT = 1024 };
 
@@ -139,8 +139,12 @@ static nd4c_status bind_attrs(const nd4c_binding *binding, const nd4c_graph_node
 }
 
 /* Records a node again, with numbers. Its outputs get the numbers that they have in the graph. */
-static nd4c_status bind_node(const nd4c_binding *binding, const nd4c_graph_node *node, nd4c_graph *bound) {
+static nd4c_status bind_node(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_graph_node *node,
+                             nd4c_graph *bound) {
   enum { ATTRS = 32, OUTPUTS = 8 }; /* nd4c_graph_op takes no more */
+  if (node->control != NULL) {
+    return nd4c_control_bind(graph, binding, node, bound);
+  }
   nd4c_attr attrs[ATTRS];
   nd4c_value outputs[OUTPUTS];
   ND4C_TRY(bind_attrs(binding, node, bound, attrs));
@@ -161,7 +165,7 @@ static nd4c_status bind_values(const nd4c_graph *graph, const nd4c_binding *bind
       ND4C_TRY(bind_list(binding, value->rank, value->shape, shape));
       ND4C_TRY(nd4c_graph_input(bound, name, value->dtype, value->rank, shape, &added));
     } else if (graph->nodes[value->producer].outputs[0] == i) {
-      ND4C_TRY(bind_node(binding, &graph->nodes[value->producer], bound));
+      ND4C_TRY(bind_node(graph, binding, &graph->nodes[value->producer], bound));
     }
   }
   for (int32_t i = 0; i < graph->outputs.count; i++) {

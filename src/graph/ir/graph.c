@@ -8,6 +8,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "graph/ir/control.h"
 #include "graph/ir/derived.h"
 #include "graph/ir/ports.h"
 
@@ -23,7 +24,7 @@ nd4c_status nd4c_graph_check(const nd4c_graph *graph) {
   return ND4C_OK;
 }
 
-static nd4c_status check_value(const nd4c_graph *graph, nd4c_value value, const char *what) {
+nd4c_status nd4c_graph_check_value(const nd4c_graph *graph, nd4c_value value, const char *what) {
   if (value < 0 || value >= graph->value_count) {
     return nd4c_fail(ND4C_INDEX, "%s: value %d is not one of the graph's %d values", what, value, graph->value_count);
   }
@@ -54,6 +55,10 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
   for (int32_t i = 0; i < graph->held_count; i++) {
     nd4c_array_release(graph->held[i]);
   }
+  for (int32_t i = 0; i < graph->control_count; i++) {
+    nd4c_control_release(graph->controls[i]);
+  }
+  nd4c_deallocate(graph->controls);
   nd4c_ports_free(&graph->inputs);
   nd4c_ports_free(&graph->outputs);
   nd4c_deallocate(graph->values);
@@ -120,7 +125,7 @@ nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value
 
 nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c_value value) {
   ND4C_TRY(nd4c_graph_check(graph));
-  ND4C_TRY(check_value(graph, value, "nd4c_graph_output"));
+  ND4C_TRY(nd4c_graph_check_value(graph, value, "nd4c_graph_output"));
   return nd4c_ports_add(&graph->outputs, &graph->region, "output", name, value);
 }
 
@@ -244,8 +249,8 @@ static nd4c_status add_outputs(nd4c_graph *graph, const nd4c_inferred *inferred,
 
 /* All steps that may fail for a checked and inferred node, in an order that leaves the graph unchanged after a
  * failure. */
-static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_value *inputs,
-                            const nd4c_attr_value *attrs, const char *label, const nd4c_inferred *inferred) {
+nd4c_status nd4c_graph_add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_value *inputs,
+                                const nd4c_attr_value *attrs, const char *label, const nd4c_inferred *inferred) {
   ND4C_TRY(
       nd4c_grow(&graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes, "nodes of a graph"));
   node.inputs = nd4c_region_copy(&graph->region, inputs, node.input_count, sizeof *inputs);
@@ -282,7 +287,7 @@ static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_
   }
   for (int32_t i = 0; i < input_count; i++) {
     if (inputs[i] != ND4C_VALUE_NONE) {
-      ND4C_TRY(check_value(graph, inputs[i], def->info.name));
+      ND4C_TRY(nd4c_graph_check_value(graph, inputs[i], def->info.name));
     }
   }
   ND4C_TRY(nd4c_op_resolve_attrs(&def->info, attrs, attr_count, values));
@@ -301,7 +306,7 @@ static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_
     }
   }
   nd4c_graph_node node = {.def = def, .input_count = input_count, .output_count = def->info.output_count};
-  ND4C_TRY(add_node(graph, node, inputs, values, label, inferred));
+  ND4C_TRY(nd4c_graph_add_node(graph, node, inputs, values, label, inferred));
   memcpy(outputs, graph->nodes[graph->node_count - 1].outputs, (size_t)node.output_count * sizeof *outputs);
   return ND4C_OK;
 }
@@ -339,7 +344,7 @@ nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *input
 nd4c_status nd4c_graph_value_info(const nd4c_graph *graph, nd4c_value value, nd4c_dtype *dtype, int32_t *rank,
                                   const int64_t **shape) {
   ND4C_TRY(nd4c_graph_check(graph));
-  ND4C_TRY(check_value(graph, value, "nd4c_graph_value_info"));
+  ND4C_TRY(nd4c_graph_check_value(graph, value, "nd4c_graph_value_info"));
   if (dtype != NULL) {
     *dtype = graph->values[value].dtype;
   }

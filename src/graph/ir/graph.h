@@ -23,6 +23,8 @@ typedef struct nd4c_graph_value {
   const int32_t *order; /* preferred memory order of the axes, slowest first; NULL: C order. Set by the layout pass */
 } nd4c_graph_value;
 
+typedef struct nd4c_control nd4c_control; /* control.h */
+
 typedef struct nd4c_graph_node {
   const nd4c_op_def *def; /* NULL: removed by a pass; the list is compacted later */
   int32_t input_count, output_count;
@@ -31,6 +33,7 @@ typedef struct nd4c_graph_node {
   nd4c_attr_value *attrs; /* in the schema's order, all set; lists in the region */
   const char *label;      /* "" if it has none */
   const char *fused;      /* ops this node stands for ("conv + batch_norm + relu"), NULL: itself */
+  nd4c_control *control;  /* its bodies, of which the graph holds a reference; NULL: an op */
 } nd4c_graph_node;
 
 typedef struct nd4c_graph_port {
@@ -56,6 +59,8 @@ struct nd4c_graph {
   nd4c_graph_ports inputs, outputs;
   nd4c_array **held; /* arrays that attributes refer to, one reference each */
   int32_t held_count, held_capacity;
+  nd4c_control **controls; /* of nodes with bodies, one reference each */
+  int32_t control_count, control_capacity;
   nd4c_extents *extents; /* dims and the expressions in them; NULL: the graph has no dims */
 };
 
@@ -66,6 +71,13 @@ nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t ra
 /* Infers the outputs of a node; fills def->info.output_count entries of `outputs`. `what` names the node in errors. */
 nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
                              int32_t input_count, const nd4c_attr_value *attrs, nd4c_inferred *outputs);
+
+/* Adds a node whose outputs are known, after all checks; its outputs are in the last node. The graph is unchanged after
+ * a failure. */
+nd4c_status nd4c_graph_add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_value *inputs,
+                                const nd4c_attr_value *attrs, const char *label, const nd4c_inferred *inferred);
+/* INDEX if the graph has no such value; `what` names who asks. */
+nd4c_status nd4c_graph_check_value(const nd4c_graph *graph, nd4c_value value, const char *what);
 
 /* Copies attribute values with everything they point to into the graph's region. */
 nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_attr_value *from, nd4c_attr_value **to);

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "device/trace/tracer.h"
 #include "dispatch/execute.h"
+#include "graph/control.h"
 #include "graph/modes/mode.h"
 
 /* -- binding ----------------------------------------------------------------------------------------------------- */
@@ -124,6 +125,9 @@ static nd4c_status run_plain_step(nd4c_plan *plan, nd4c_step *step) {
   }
   for (int32_t i = 0; i < step->output_count; i++) {
     plan->step_outputs[i] = plan->slot_arrays[step->outputs[i]];
+  }
+  if (step->control != NULL) {
+    return step->control->run_arrays(plan, step, plan->step_inputs, plan->step_outputs);
   }
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   return nd4c_execute(step->choice, plan->places[step->place].context, node->def, node->attrs, plan->step_inputs,

@@ -7,6 +7,7 @@
 #include "device/driver.h"
 #include "device/stream/cancellation.h"
 #include "device/trace/tracer.h"
+#include "graph/control.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
 
@@ -54,6 +55,9 @@ static nd4c_status run_one(const nd4c_plan *plan, nd4c_step *step) {
   if (step->segment != NULL) {
     return nd4c_plan_execute_segment(plan, step);
   }
+  if (step->control != NULL) {
+    return step->control->run(plan, step);
+  }
   return nd4c_choice_run(step->choice, plan->context, &step->call);
 }
 
@@ -73,7 +77,9 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
   int64_t begin = traced ? nd4c_tracer_begin(op->name, plan->context) : plan->profiled ? nd4c_os_nanoseconds() : 0;
   nd4c_status status = run_one(plan, step);
   if (traced) {
-    const char *kernel = step->choice != NULL ? nd4c_choice_name(step->choice) : "compiled segment";
+    const char *kernel = step->choice != NULL    ? nd4c_choice_name(step->choice)
+                         : step->control != NULL ? "bodies"
+                                                 : "compiled segment";
     nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op->name, kernel, NULL, 0);
   }
   ND4C_TRY(status);
@@ -83,10 +89,7 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
   return ND4C_OK;
 }
 
-static nd4c_status run(nd4c_plan *plan) {
-  ND4C_TRY(apply_patches(plan, &plan->input_patches, plan->input_arrays, ND4C_ACCESS_READ));
-  plan->began = true;
-  ND4C_TRY(apply_patches(plan, &plan->output_patches, plan->output_arrays, ND4C_ACCESS_WRITE));
+static nd4c_status run_steps(const nd4c_plan *plan) {
   bool watched = plan->profiled || nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
@@ -100,7 +103,29 @@ static nd4c_status run(nd4c_plan *plan) {
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
     }
   }
-  for (int32_t i = 0; watched && nd4c_tracer_is_on() && i < plan->graph->outputs.count; i++) {
+  return ND4C_OK;
+}
+
+static void write_addresses(const nd4c_patch_list *list, void *const *addresses) {
+  for (int32_t i = 0; i < list->count; i++) {
+    const nd4c_patch *patch = &list->items[i];
+    char *address = addresses[patch->port];
+    patch->tensor->data = address == NULL ? NULL : address + patch->byte_offset;
+  }
+}
+
+nd4c_status nd4c_direct_run_at(nd4c_plan *plan, void *const *inputs, void *const *outputs) {
+  write_addresses(&plan->input_patches, inputs);
+  write_addresses(&plan->output_patches, outputs);
+  return run_steps(plan);
+}
+
+static nd4c_status run(nd4c_plan *plan) {
+  ND4C_TRY(apply_patches(plan, &plan->input_patches, plan->input_arrays, ND4C_ACCESS_READ));
+  plan->began = true;
+  ND4C_TRY(apply_patches(plan, &plan->output_patches, plan->output_arrays, ND4C_ACCESS_WRITE));
+  ND4C_TRY(run_steps(plan));
+  for (int32_t i = 0; nd4c_tracer_is_on() && i < plan->graph->outputs.count; i++) {
     nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);
   }
   for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->output_patches.count; i++) {
@@ -125,6 +150,9 @@ static nd4c_status prepare(nd4c_plan *plan) {
     if (step->choice != NULL && step->choice->scratch_bytes > 0) {
       step->call.scratch = arena + step->scratch_offset;
     }
+    if (step->control != NULL) {
+      step->call.scratch = arena + step->scratch_offset;
+    }
   }
   return ND4C_OK;
 }
@@ -138,6 +166,12 @@ static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
       (plan->places[0].arena != NULL && plan->places[0].arena->address == NULL)) {
     (void)snprintf(reason, reason_size, "%s is asynchronous, or the host does not read its memory", plan->device->name);
     return false;
+  }
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    if (plan->steps[i].control != NULL && !plan->steps[i].control->direct) {
+      (void)snprintf(reason, reason_size, "a body of step %d runs in another mode", i);
+      return false;
+    }
   }
   return !nd4c_plan_returns_outputs(plan, reason, reason_size);
 }

@@ -27,8 +27,7 @@ nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan) {
   return nd4c_fail(ND4C_INTERNAL, "plan: no mode runs it, the last one refuses: %s", reason);
 }
 
-/* Prebuilt calls get the cancellation of the thread that runs them now. */
-static void bind_cancellation(nd4c_plan *plan) {
+void nd4c_plan_bind_cancellation(nd4c_plan *plan) {
   const nd4c_cancellation_scope *scope = nd4c_cancellation_current();
   if (ND4C_LIKELY(plan->cancellation == scope)) {
     return;
@@ -40,7 +39,7 @@ static void bind_cancellation(nd4c_plan *plan) {
 }
 
 nd4c_status nd4c_plan_run_mode(nd4c_plan *plan) {
-  bind_cancellation(plan);
+  nd4c_plan_bind_cancellation(plan);
   return plan->mode->run(plan);
 }
 
@@ -52,6 +51,10 @@ void nd4c_plan_release_mode(nd4c_plan *plan) {
 
 bool nd4c_plan_is_direct(const nd4c_plan *plan) {
   return plan->mode == &nd4c_mode_direct;
+}
+
+const char *nd4c_plan_mode_name(const nd4c_plan *plan) {
+  return plan->mode->name;
 }
 
 void nd4c_plan_print_mode(const nd4c_plan *plan, nd4c_text *text) {

@@ -22,6 +22,9 @@ struct nd4c_plan_mode {
   void (*release)(nd4c_plan *plan);
 };
 
+/* Runs a plan in mode direct, which is a body, on addresses of its inputs and outputs, all C-contiguous. */
+nd4c_status nd4c_direct_run_at(nd4c_plan *plan, void *const *inputs, void *const *outputs);
+
 extern const nd4c_plan_mode nd4c_mode_direct, nd4c_mode_capture, nd4c_mode_stream, nd4c_mode_arrays;
 
 #endif

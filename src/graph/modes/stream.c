@@ -474,6 +474,12 @@ bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size)
     (void)snprintf(reason, reason_size, "%s has no streams", plan->device->name);
     return false;
   }
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    if (plan->steps[i].control != NULL) {
+      (void)snprintf(reason, reason_size, "step %d runs bodies, and the host reads what decides", i);
+      return false;
+    }
+  }
   return !nd4c_plan_returns_outputs(plan, reason, reason_size);
 }
 

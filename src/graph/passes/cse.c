@@ -3,7 +3,7 @@
  *
  * Every op of the op table is a function of its inputs and attributes, so this holds for random ops as well: they read
  * their state as an input and do not change it (op_table/random.h). Nothing says so of a plug-in's ops, which are left
- * alone. */
+ * alone, as are nodes with bodies, which may have such ops. */
 #include <string.h>
 
 #include "array/shape.h"
@@ -106,7 +106,7 @@ static bool equal_nodes(const nd4c_graph *graph, const nd4c_graph_node *a, const
 static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same, void *state) {
   const nd4c_graph *graph = rewrite->graph;
   const nd4c_graph_node *node = &graph->nodes[index];
-  if (nd4c_op_is_foreign(node->def)) {
+  if (nd4c_op_is_foreign(node->def) || node->control != NULL) {
     return ND4C_OK;
   }
   const table *nodes = &((finder *)state)->nodes;

@@ -10,6 +10,9 @@ enum { LIMIT_ELEMENTS = 1 << 22 };
 /* True if all inputs are constants and the result is small, or not larger than the inputs. */
 static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int64_t given = 0;
+  if (node->control != NULL) {
+    return false;
+  }
   for (int32_t i = 0; i < node->input_count; i++) {
     if (node->inputs[i] >= 0) {
       if (graph->values[node->inputs[i]].constant == NULL) {

@@ -27,12 +27,17 @@ typedef struct partitioning {
 
 /* -- regions ----------------------------------------------------------------------------------------------------- */
 
+/* No compiler gets nodes with bodies: they separate regions, as islands do. */
+static bool is_island(const nd4c_plan *plan, int32_t node) {
+  return plan->segment_of[node] >= 0 || plan->graph->nodes[node].control != NULL;
+}
+
 /* The minimum level of a reader of this node: one more after an island. */
 static int32_t level_behind(const partitioning *work, int32_t node, bool island) {
   const nd4c_plan *plan = work->plan;
   int32_t segment = plan->segment_of[node];
   int32_t level = segment >= 0 ? work->segment_level[segment] : work->level[node];
-  return level + (segment < 0 && island ? 1 : 0);
+  return level + (!is_island(plan, node) && island ? 1 : 0);
 }
 
 static int32_t level_of(const partitioning *work, int32_t node) {
@@ -44,7 +49,7 @@ static int32_t level_of(const partitioning *work, int32_t node) {
     bool inside = producer >= 0 && work->plan->segment_of[node] >= 0 &&
                   work->plan->segment_of[producer] == work->plan->segment_of[node];
     if (producer >= 0 && !inside) {
-      int32_t behind = level_behind(work, producer, work->plan->segment_of[node] >= 0);
+      int32_t behind = level_behind(work, producer, is_island(work->plan, node));
       level = behind > level ? behind : level;
     }
   }
@@ -258,7 +263,7 @@ static nd4c_status ask_compiler(partitioning *work) {
   for (int32_t level = 0; level <= highest; level++) {
     int32_t count = 0;
     for (int32_t i = 0; i < plan->graph->node_count; i++) {
-      if (plan->segment_of[i] < 0 && work->level[i] == level) {
+      if (!is_island(plan, i) && work->level[i] == level) {
         work->nodes[count++] = i;
       }
     }

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "device/provider/compilers.h"
+#include "graph/control.h"
 #include "graph/plan.h"
 
 /* -- placement -------------------------------------------------------------------------------------------------- */
@@ -234,6 +235,13 @@ static nd4c_status plan_buffers(planning *work, nd4c_plan_place *place) {
   return ND4C_OK;
 }
 
+static int64_t scratch_of(const nd4c_step *step) {
+  if (step->control != NULL) {
+    return step->control->scratch_bytes;
+  }
+  return step->choice == NULL ? 0 : step->choice->scratch_bytes;
+}
+
 /* One device's arena. It includes scratch if runs use addresses; otherwise calls have scratch separately. */
 static nd4c_status plan_blocks(planning *work) {
   nd4c_plan *plan = work->plan;
@@ -249,9 +257,7 @@ static nd4c_status plan_blocks(planning *work) {
   }
   int32_t scratch = work->block_count, scratch_count = plan->place_count == 1 ? plan->step_count : 0;
   for (int32_t i = 0; i < scratch_count; i++) {
-    const nd4c_choice *choice = plan->steps[i].choice;
-    work->blocks[scratch + i] =
-        (nd4c_plan_block){.bytes = choice == NULL ? 0 : choice->scratch_bytes, .first = i, .last = i};
+    work->blocks[scratch + i] = (nd4c_plan_block){.bytes = scratch_of(&plan->steps[i]), .first = i, .last = i};
     plan->scratch_bytes += work->blocks[scratch + i].bytes;
   }
   ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, &place->arena_bytes));

@@ -335,6 +335,9 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
 bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size) {
   for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
+    if (step->control != NULL) {
+      continue;
+    }
     const nd4c_compiled *compiled = step->segment != NULL ? step->segment->compiled : step->choice->compiled;
     if (compiled != NULL && nd4c_compiled_returns(compiled)) {
       (void)snprintf(reason, reason_size, "step %d returns its outputs", i);

@@ -153,17 +153,17 @@ static bool is_possible(const nd4c_plan *plan, const nd4c_graph_node *node, cons
 /* Whether the node can only be a view: its device takes parts of buffers and has no kernel for the op. */
 static bool is_left_to_copy(const nd4c_plan *plan, int32_t index) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
-  if (plan->place_of == NULL || index >= plan->placed_count || node->input_count != 1) {
+  if ((plan->place_of != NULL && index >= plan->placed_count) || node->input_count != 1) {
     return false;
   }
-  const nd4c_device *device = plan->places[plan->place_of[index]].device;
+  const nd4c_device *device = plan->place_of == NULL ? plan->device : plan->places[plan->place_of[index]].device;
   int32_t count = 0;
   (void)nd4c_device_kernels(device, node->def->info.op, &count);
   return !device->description.whole_buffers && count == 0;
 }
 
 /* Turns the node into a copy of a view of its input, because another device of the plan needs the result as a whole
- * buffer. */
+ * buffer, or a segment or a body needs it in C order. */
 static nd4c_status copy_view(nd4c_plan *plan, int32_t index, const int64_t *strides, int64_t offset) {
   nd4c_graph *graph = plan->graph;
   nd4c_value from = graph->nodes[index].inputs[0], view = ND4C_VALUE_NONE;

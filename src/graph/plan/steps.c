@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "dispatch/constants.h"
+#include "graph/control.h"
 #include "graph/plan.h"
 
 const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size) {
@@ -144,10 +146,33 @@ static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step)
   return ND4C_OK;
 }
 
+/* A step that runs bodies. Its constants are on the device, unpacked: a body's plan does not know that they are
+ * constant. */
+static nd4c_status make_control(nd4c_plan *plan, int32_t index, nd4c_step *step) {
+  ND4C_TRY(prepare_step(plan, index, step));
+  step->control = nd4c_plan_control_of(plan, index);
+  step->call.stream = plan->places[0].context->stream;
+  step->call.device = plan->places[0].context->device->handle;
+  step->call.width = plan->places[0].context->width;
+  for (int32_t i = 0; i < step->input_count; i++) {
+    const nd4c_slot *slot = &plan->slots[step->inputs[i]];
+    nd4c_slot *root = &plan->slots[slot->root];
+    if (root->kind == ND4C_SLOT_CONSTANT) {
+      const nd4c_constant_input constant = {root->array, slot->offset};
+      ND4C_TRY(nd4c_constant_bind(plan->places[0].context, &constant, &step->tensors[i]));
+      root->bound = true;
+    }
+  }
+  return ND4C_OK;
+}
+
 /* If no device of the plan has a kernel, the node may still be a view of its input on a device that takes parts of
  * buffers. */
 static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   bool copied = false;
+  if (nd4c_plan_control_of(plan, index) != NULL) {
+    return make_control(plan, index, step);
+  }
   ND4C_TRY(prepare_step(plan, index, step));
   const nd4c_status status = choose(plan, step);
   if (status != ND4C_UNSUPPORTED || plan->place_count == 1) {

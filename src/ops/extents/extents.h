@@ -37,6 +37,8 @@ int32_t nd4c_extents_dim_count(const nd4c_extents *extents);
 /* Number of the dim of that name; -1: there is none. */
 int32_t nd4c_extents_find_dim(const nd4c_extents *extents, const char *name);
 const char *nd4c_extents_dim_name(const nd4c_extents *extents, int32_t dim);
+/* The extent that nd4c_extents_dim gave for it; false: nd4c_extents_failure says why. */
+bool nd4c_extents_dim_extent(nd4c_extents *extents, int32_t dim, int64_t *extent);
 void nd4c_extents_dim_bounds(const nd4c_extents *extents, int32_t dim, int64_t *low, int64_t *high);
 
 /* -- arithmetic --

@@ -103,6 +103,13 @@ void nd4c_extents_dim_bounds(const nd4c_extents *extents, int32_t dim, int64_t *
   *high = dim_at(extents, dim)->high;
 }
 
+bool nd4c_extents_dim_extent(nd4c_extents *extents, int32_t dim, int64_t *extent) {
+  nd4c_polynomial polynomial = {.count = 1, .terms = {{1, 0}}};
+  const int32_t atom = (int32_t)(dim_at(extents, dim) - extents->atoms);
+  return nd4c_extents_monomial(extents, &atom, 1, &polynomial.terms[0].monomial) &&
+         nd4c_extents_intern(extents, &polynomial, extent);
+}
+
 /* Takes back the atom of a dim whose expression could not be made. */
 static nd4c_status drop_dim(nd4c_extents *extents) {
   extents->atom_count--;

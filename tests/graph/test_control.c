@@ -1,0 +1,235 @@
+/* Branches, loops, scans and calls in plans: results equal those of an oracle that runs the bodies by eager calls, for
+ * several numbers of rounds, nested, with captured values, on several threads. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <time.h>
+
+#include "control_cases.h"
+#include "graph/callers.h"
+#include "graph/control.h"
+#include "graph/modes/mode.h"
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
+
+/* Mode arrays, which other devices use, computes on the host, too. */
+static void run_on_arrays(nd4c_plan *plan) {
+  plan->mode = &nd4c_mode_arrays;
+  CHECK_OK(plan->mode->prepare(plan));
+}
+
+static void check_case(const control_case *each, bool optimized, bool arrays) {
+  nd4c_array *inputs[CONTROL_PORTS] = {NULL}, *expected[CONTROL_PORTS] = {NULL};
+  nd4c_graph *graph = each->build(each->built);
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = !optimized};
+  nd4c_plan *plan = NULL;
+  control_make_inputs(graph, each->leading, (uint64_t)(each - control_cases) + 1, inputs);
+  control_evaluate(graph, inputs, expected);
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  assert_true(nd4c_plan_is_direct(plan));
+  check_arena(plan);
+  if (arrays) {
+    run_on_arrays(plan);
+  }
+  check_runs(plan, inputs, expected, 1e-6, each->name);
+  check_release(inputs, graph->inputs.count);
+  check_release(expected, graph->outputs.count);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void results_equal_those_of_eager_calls(void **state) {
+  (void)state;
+  for (size_t i = 0; i < CONTROL_CASES; i++) {
+    check_case(&control_cases[i], false, false);
+    check_case(&control_cases[i], true, false);
+    check_case(&control_cases[i], true, true);
+  }
+}
+
+/* -- threads ------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, RUNS = 200 };
+
+typedef struct worker {
+  nd4c_plan *plan;
+  nd4c_array *inputs[CONTROL_PORTS], *expected[CONTROL_PORTS];
+  pthread_t thread;
+  bool wrong;
+} worker;
+
+static void *work(void *argument) {
+  worker *w = argument;
+  const nd4c_graph *graph = w->plan->graph;
+  nd4c_array *outputs[CONTROL_PORTS] = {NULL};
+  const nd4c_array *given[CONTROL_PORTS];
+  for (int32_t i = 0; i < graph->inputs.count; i++) {
+    given[i] = w->inputs[i];
+  }
+  for (int32_t run = 0; run < RUNS && !w->wrong; run++) {
+    w->wrong = nd4c_plan_run(w->plan, given, graph->inputs.count, outputs, graph->outputs.count) != ND4C_OK ||
+               check_difference(w->expected[0], outputs[0]) > 1e-6;
+  }
+  check_release(outputs, graph->outputs.count);
+  return NULL;
+}
+
+/* Each caller of the plan has state of its own in the loops inside it. */
+static void threads_run_one_plan(void **state) {
+  (void)state;
+  worker workers[THREADS] = {{NULL}};
+  nd4c_graph *graph = build_nested(6);
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  for (int32_t i = 0; i < THREADS; i++) {
+    workers[i].plan = plan;
+    control_make_inputs(graph, 0, (uint64_t)i * 100 + 5, workers[i].inputs);
+    control_evaluate(graph, workers[i].inputs, workers[i].expected);
+  }
+  for (int32_t i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+  }
+  for (int32_t i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+    assert_false(workers[i].wrong);
+    check_release(workers[i].inputs, graph->inputs.count);
+    check_release(workers[i].expected, graph->outputs.count);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* -- loops without an end ------------------------------------------------------------------------------------------ */
+
+/* round, n -> true, n + 1 */
+static nd4c_graph *endless_body(void) {
+  nd4c_graph *body = control_graph();
+  (void)control_input(body, ND4C_INT64, 0, NULL);
+  nd4c_value n = control_input(body, ND4C_INT64, 0, NULL);
+  control_output(body, control_constant(body, control_bool(true)));
+  control_output(body, check_binary(body, ND4C_OP_add, n, control_constant(body, control_int(1))));
+  return body;
+}
+
+static nd4c_plan *make_endless(int64_t limit) {
+  nd4c_graph *graph = control_graph(), *body = endless_body();
+  nd4c_value n = control_input(graph, ND4C_INT64, 0, NULL), y = ND4C_VALUE_NONE;
+  nd4c_plan *plan = NULL;
+  const nd4c_loop_options options = {
+      .struct_size = sizeof options, .carried_count = 1, .carried = &n, .decides = true, .limit = limit};
+  CHECK_OK(nd4c_graph_loop(graph, body, &options, "forever", &y, 1));
+  control_output(graph, y);
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  nd4c_graph_destroy(graph);
+  nd4c_graph_destroy(body);
+  return plan;
+}
+
+static void limits_end_loops(void **state) {
+  (void)state;
+  for (int32_t arrays = 0; arrays < 2; arrays++) {
+    nd4c_plan *plan = make_endless(1000);
+    nd4c_array *n = control_int(5), *y = NULL;
+    if (arrays == 1) {
+      run_on_arrays(plan);
+    }
+    assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const[]){n}, 1, &y, 1), ND4C_OVERFLOW);
+    assert_null(y);
+    assert_non_null(strstr(nd4c_error_message(), "node 'forever' (loop): "));
+    assert_non_null(strstr(nd4c_error_message(), "another round follows after 1000, the limit of the loop"));
+    nd4c_array_release(n);
+    nd4c_plan_destroy(plan);
+  }
+}
+
+static void *cancel_later(void *cancellation) {
+  const struct timespec while_it_runs = {.tv_nsec = 20000000};
+  (void)nanosleep(&while_it_runs, NULL);
+  (void)nd4c_cancellation_request(cancellation);
+  return NULL;
+}
+
+static void cancellation_ends_loops(void **state) {
+  (void)state;
+  for (int32_t arrays = 0; arrays < 2; arrays++) {
+    nd4c_plan *plan = make_endless(0);
+    nd4c_array *n = control_int(5), *y = NULL;
+    nd4c_cancellation *cancellation = NULL;
+    pthread_t thread;
+    if (arrays == 1) {
+      run_on_arrays(plan);
+    }
+    CHECK_OK(nd4c_cancellation_create(&cancellation));
+    CHECK_OK(nd4c_cancellation_enter(cancellation));
+    assert_int_equal(pthread_create(&thread, NULL, cancel_later, cancellation), 0);
+    assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const[]){n}, 1, &y, 1), ND4C_CANCELLED);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    CHECK_OK(nd4c_cancellation_reset(cancellation));
+    CHECK_OK(nd4c_cancellation_set_timeout(cancellation, 5000000));
+    assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const[]){n}, 1, &y, 1), ND4C_DEADLINE);
+    assert_null(y);
+    CHECK_OK(nd4c_cancellation_leave(cancellation));
+    nd4c_cancellation_destroy(cancellation);
+    nd4c_array_release(n);
+    nd4c_plan_destroy(plan);
+  }
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+
+/* Every allocation fails once: a status, and nothing leaks (AddressSanitizer). */
+static void memory_may_fail(void **state) {
+  (void)state;
+  nd4c_status status = ND4C_MEMORY;
+  for (int64_t failing = 0; status == ND4C_MEMORY; failing++) {
+    nd4c_graph *graph = build_nested(3);
+    nd4c_plan *plan = NULL;
+    assert_true(failing < 4000);
+    nd4c_allocation_fail_at(failing);
+    status = nd4c_plan_create(graph, NULL, NULL, &plan);
+    nd4c_allocation_fail_at(-1);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+  CHECK_OK(status);
+}
+
+/* Calls of one function share its plan. */
+static void functions_are_planned_once(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_calls(6);
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  assert_int_equal(plan->family->count, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void plans_say_what_they_run(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_while(0);
+  nd4c_plan *plan = NULL;
+  char *report = NULL;
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  CHECK_OK(nd4c_plan_report(plan, &report));
+  assert_non_null(strstr(report, "loop: "));
+  assert_non_null(strstr(report, " steps a round in mode direct"));
+  nd4c_free(report);
+  nd4c_plan_destroy(plan);
+  assert_int_equal(nd4c_plan_compile(graph, "cpu:0", NULL, "/nonexistent/file", NULL), ND4C_UNSUPPORTED);
+  assert_non_null(strstr(nd4c_error_message(), "has bodies, which no file of executables holds"));
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_equal_those_of_eager_calls),
+      cmocka_unit_test(threads_run_one_plan),
+      cmocka_unit_test(limits_end_loops),
+      cmocka_unit_test(cancellation_ends_loops),
+      cmocka_unit_test(memory_may_fail),
+      cmocka_unit_test(functions_are_planned_once),
+      cmocka_unit_test(plans_say_what_they_run),
+  };
+  return cmocka_run_group_tests_name("graph control", tests, NULL, NULL);
+}
