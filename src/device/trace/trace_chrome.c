@@ -71,6 +71,9 @@ static void print_event(void *user, int32_t thread, const nd4c_trace_event *even
     case ND4C_TRACE_EXECUTE:
       open_event(out, thread, event, "X", "op", event->op);
       print_field(text, "kernel", event->kernel != NULL ? event->kernel : "");
+      if (event->node != NULL) {
+        print_field(text, "node", event->node);
+      }
       print_field(text, "time", event->time == ND4C_TRACE_WHOLE_TIME ? "whole" : "submission");
       break;
     case ND4C_TRACE_TRANSITION:

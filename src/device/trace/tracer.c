@@ -45,6 +45,7 @@ typedef struct thread_trace {
   span spans[ND4C_TRACE_RECORDINGS];
   uint32_t call;            /* executions so far */
   const char *op;           /* of the execution in progress */
+  const char *node;         /* see nd4c_tracer_node */
   const void *asked;        /* see nd4c_tracer_ask */
   const char *room;         /* see nd4c_tracer_make_room */
   bool placed;              /* see nd4c_tracer_place */
@@ -75,6 +76,9 @@ static void free_chunks(thread_trace *trace) {
   chunk *at = atomic_load(&trace->first);
   while (at != NULL) {
     chunk *next = atomic_load(&at->next);
+    for (int32_t i = 0, count = atomic_load(&at->count); i < count; i++) {
+      nd4c_deallocate(at->events[i].node);
+    }
     nd4c_deallocate(at);
     at = next;
   }
@@ -117,7 +121,7 @@ static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
   trace->total = 0;
   trace->call = 0;
   trace->where = NULL;
-  trace->op = trace->room = NULL;
+  trace->op = trace->room = trace->node = NULL;
   trace->asked = NULL;
   trace->placed = false;
   atomic_store(&trace->dropped, 0);
@@ -208,7 +212,12 @@ void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, c
   event.kind = ND4C_TRACE_EXECUTE;
   event.from = NULL;
   event.nanoseconds = nd4c_os_nanoseconds() - begin;
+  event.node = trace->node != NULL && trace->node[0] != '\0' ? nd4c_duplicate_text(trace->node) : NULL;
   nd4c_trace_event *kept = record(trace, &event);
+  if (kept == NULL) {
+    nd4c_deallocate(event.node);
+  }
+  event.node = NULL;
   if (kept != NULL && timing != NULL) {
     nd4c_trace_times_add(&trace->times, kept, timed, timing);
   } else {
@@ -256,6 +265,13 @@ void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *fro
                               .placed = trace->placed && trace->room == NULL,
                               .room = trace->room != NULL};
     record(trace, &event);
+  }
+}
+
+void nd4c_tracer_node(const char *label) {
+  thread_trace *trace = get_trace();
+  if (trace != NULL) {
+    trace->node = label;
   }
 }
 

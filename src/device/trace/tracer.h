@@ -39,6 +39,7 @@ typedef struct nd4c_trace_event {
   int64_t begin, nanoseconds;
   const nd4c_device *from, *to; /* the one device of an event without a pair is `to` */
   const char *op, *kernel;
+  char *node;          /* EXECUTE: the label of the plan's node, own; NULL: none */
   const void *storage; /* COPY, WRITE */
   int64_t bytes;
   bool asked;  /* COPY: the program asked for it explicitly */
@@ -61,6 +62,9 @@ static inline bool nd4c_tracer_is_on(void) {
 int64_t nd4c_tracer_begin(const char *op, const struct nd4c_context *context);
 void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, const char *kernel,
                      const void *const *storages, int32_t storage_count);
+/* From now on, executions on the calling thread belong to the node with this label, of which the events get copies;
+ * NULL: to none. */
+void nd4c_tracer_node(const char *label);
 /* Records a copy that began at `begin` (nd4c_os_nanoseconds) and has ended. */
 void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *from, const nd4c_device *to,
                       int64_t bytes);

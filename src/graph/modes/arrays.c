@@ -136,13 +136,20 @@ static nd4c_status run_plain_step(nd4c_plan *plan, nd4c_step *step) {
 
 /* The program asked for copies for a step that runs on the device where its placement put it. */
 static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
-  bool placed = nd4c_tracer_is_on() && plan->place_count > 1 && step->declined == NULL;
+  const bool traced = nd4c_tracer_is_on();
+  const bool placed = traced && plan->place_count > 1 && step->declined == NULL;
+  if (traced) {
+    nd4c_tracer_node(plan->graph->nodes[step->node].label);
+  }
   if (placed) {
     nd4c_tracer_place(true);
   }
   nd4c_status status = step->segment != NULL ? nd4c_plan_run_segment(plan, step) : run_plain_step(plan, step);
   if (placed) {
     nd4c_tracer_place(false);
+  }
+  if (traced) {
+    nd4c_tracer_node(NULL);
   }
   return status;
 }

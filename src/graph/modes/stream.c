@@ -356,7 +356,9 @@ static nd4c_status run_traced(const nd4c_plan *plan, int32_t index) {
   const nd4c_step *step = &plan->steps[index];
   int64_t begin = nd4c_tracer_begin(op_of(step), plan->context);
   nd4c_status status = run_step(plan, index);
+  nd4c_tracer_node(plan->graph->nodes[step->node].label);
   nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op_of(step), name_of(step), NULL, 0);
+  nd4c_tracer_node(NULL);
   return status;
 }
 
