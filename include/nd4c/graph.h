@@ -259,5 +259,33 @@ ND4C_API nd4c_status nd4c_plan_get_bindings(const nd4c_plan *plan, nd4c_plan_bin
  * phase, the bindings, and all that for the binding that was used last. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
 
+/* -- profiles ------------------------------------------------------------------------------------------------------ */
+
+/* A step of a plan: one node, or the nodes of a segment, which run as one. Texts live as long as the plan. */
+typedef struct nd4c_step_info {
+  uint32_t struct_size;           /* set by the caller: sizeof(nd4c_step_info) */
+  int32_t first_node, node_count; /* its nodes, for nd4c_plan_get_node */
+  const char *engine, *kernel;    /* of a segment: the compiler's engine, and "segment" */
+  const nd4c_device *device;
+  nd4c_dtype dtype; /* of its first input, of its first output if it has no inputs */
+  /* Estimates, as in nd4c_node_info; the values inside a segment are not counted as moved. */
+  double operations, bytes;
+  /* Of the runs since the profile began; runs is 0 if the step is not profiled. */
+  int64_t runs, nanoseconds, least_nanoseconds;
+} nd4c_step_info;
+
+/* Begins a profile of the plan, which forgets earlier times, or ends it; the times stay. Runs measure each step while a
+ * profile is on. The property nd4c.plan.profile begins one for each plan that is made. Any thread, also while others
+ * run the plan. UNSUPPORTED: the plan submits its steps to a device or runs on several, so the host cannot time them;
+ * the text names its mode (nd4c/trace.h has the device's times). */
+ND4C_API nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on);
+/* 0 for NULL. */
+ND4C_API int32_t nd4c_plan_step_count(const nd4c_plan *plan);
+/* Steps run in the order of their numbers, from 0. INDEX outside 0 .. count - 1; ARGUMENT if struct_size is too small.
+ */
+ND4C_API nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_info *info);
+/* As nd4c_graph_get_node for the graph that the plan runs, after its passes. */
+ND4C_API nd4c_status nd4c_plan_get_node(const nd4c_plan *plan, int32_t index, nd4c_node_info *info);
+
 ND4C_EXTERN_C_END
 #endif

@@ -115,5 +115,13 @@ ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *contex
  * graph, the node that prevented it. "" before the first run. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
+/* As nd4c_plan_profile, _get_step and _get_node for the plan of the last run, whose texts are valid until the model
+ * runs again or is closed. UNSUPPORTED if that run had no plan: the text says why. ARGUMENT before the first run.
+ * *count receives the number of steps. */
+ND4C_API nd4c_status nd4c_model_profile(nd4c_model *model, bool on);
+ND4C_API nd4c_status nd4c_model_step_count(const nd4c_model *model, int32_t *count);
+ND4C_API nd4c_status nd4c_model_get_step(const nd4c_model *model, int32_t index, nd4c_step_info *info);
+ND4C_API nd4c_status nd4c_model_get_node(const nd4c_model *model, int32_t index, nd4c_node_info *info);
+
 ND4C_EXTERN_C_END
 #endif

@@ -104,7 +104,6 @@ static nd4c_status make_caller(nd4c_plan *plan, nd4c_plan **out) {
   caller->slots = plan->slots;
   caller->slot_count = plan->slot_count;
   caller->mode = plan->mode;
-  caller->profiled = plan->profiled;
   nd4c_status status = fill_caller(plan, caller);
   if (status != ND4C_OK) {
     free_caller(caller);

@@ -95,9 +95,10 @@ typedef struct nd4c_step {
   nd4c_plan_segment *segment;
   nd4c_control_step *control; /* the plan's: the step runs bodies; NULL: it does not */
   int32_t place;
-  const char *declined;        /* why it does not run on the device of its placement; NULL: it does */
-  int64_t scratch_offset;      /* in the arena; scratch_bytes of the choice or of control */
-  _Atomic int64_t nanoseconds; /* shortest run so far by any caller, while profiling; 0: not measured */
+  const char *declined;   /* why it does not run on the device of its placement; NULL: it does */
+  int64_t scratch_offset; /* in the arena; scratch_bytes of the choice or of control */
+  /* Of the profile (profile.c): shortest run by any caller, all runs together, how many; 0: not measured. */
+  _Atomic int64_t nanoseconds, total_nanoseconds, profiled_runs;
 } nd4c_step;
 
 /* Where a run writes the address of an argument. */
@@ -211,7 +212,7 @@ struct nd4c_plan {
   const nd4c_plan_mode *mode;                  /* modes/mode.h; NULL until it is chosen */
   const char **mode_reasons;                   /* for the rows before it, why they cannot run the
                                                   plan */
-  bool profiled;                               /* nd4c.plan.profile when the plan was made */
+  _Atomic bool profiled;                       /* runs measure each step; of a caller: that of `parent` counts */
   const nd4c_cancellation_scope *cancellation; /* in all steps' calls: the cancellation of the thread that ran it
                                                   last */
   nd4c_patch_list input_patches, output_patches, arena_patches; /* all but arrays */
@@ -341,6 +342,13 @@ bool nd4c_plan_is_direct(const nd4c_plan *plan);
 const char *nd4c_plan_mode_name(const nd4c_plan *plan);
 /* Prebuilt calls get the cancellation of the thread that runs them now. */
 void nd4c_plan_bind_cancellation(nd4c_plan *plan);
+
+/* Whether a run by this plan or caller measures its steps (profile.c). */
+static inline bool nd4c_plan_is_profiled(const nd4c_plan *plan) {
+  return atomic_load_explicit(plan->parent != NULL ? &plan->parent->profiled : &plan->profiled, memory_order_relaxed);
+}
+/* Bytes of the step's operands. */
+int64_t nd4c_step_bytes(const nd4c_step *step);
 
 /* "node 'label' (conv)" or "node (conv)" for errors and reports; returns the buffer. */
 const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size);

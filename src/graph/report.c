@@ -125,20 +125,11 @@ static void print_forms(const nd4c_graph_node *node, const nd4c_choice *choice, 
   }
 }
 
-/* Of the step's operands. */
-static int64_t bytes_of(const nd4c_step *step) {
-  int64_t bytes = 0;
-  for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
-    bytes += nd4c_dtype_bytes(step->tensors[i].dtype, step->tensors[i].size);
-  }
-  return bytes;
-}
-
 static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   const nd4c_step *step = &plan->steps[index];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   nd4c_text_print(text, "  %4d ", index);
-  if (plan->profiled && nd4c_plan_is_direct(plan)) {
+  if (nd4c_plan_is_profiled(plan) && nd4c_plan_is_direct(plan)) {
     nd4c_text_print(text, "%9.1f us  ", (double)step->nanoseconds / 1000.0);
   }
   if (plan->place_count > 1) {
@@ -149,7 +140,7 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
                     step->segment->compiler->engine);
     if (step->segment->nanoseconds != ND4C_COST_UNKNOWN) {
       nd4c_text_print(text, " (about %lld ns, %lld bytes read and written)", (long long)step->segment->nanoseconds,
-                      (long long)bytes_of(step));
+                      (long long)nd4c_step_bytes(step));
     }
     nd4c_text_print(text, ":");
     for (int32_t i = 0; i < step->segment->node_count; i++) {

@@ -391,6 +391,38 @@ static void uses_weights_in_place(void **state) {
   assert_int_equal(in_place, 1);
 }
 
+/* The profile is that of the latest run's plan; interpreted runs have none. */
+static void profiles_the_latest_plan(void **state) {
+  (void)state;
+  nd4c_model *model = open_example(NULL);
+  nd4c_step_info step = {.struct_size = sizeof step};
+  nd4c_node_info node = {.struct_size = sizeof node};
+  int32_t count = -1;
+  assert_int_equal(nd4c_model_profile(NULL, true), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_model_step_count(model, NULL), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_model_profile(model, true), ND4C_ARGUMENT);
+  assert_string_equal(nd4c_error_message(), "nd4c_model_profile: the model has not run yet");
+  assert_int_equal(nd4c_model_step_count(model, &count), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_model_get_step(model, 0, &step), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_model_get_node(model, 0, &node), ND4C_ARGUMENT);
+  run_rows(model, 2);
+  assert_int_equal(nd4c_model_profile(model, true), ND4C_OK);
+  run_rows(model, 2);
+  run_rows(model, 2);
+  assert_int_equal(nd4c_model_step_count(model, &count), ND4C_OK);
+  assert_true(count > 0);
+  for (int32_t i = 0; i < count; i++) {
+    assert_int_equal(nd4c_model_get_step(model, i, &step), ND4C_OK);
+    assert_int_equal(step.runs, 2);
+    assert_int_equal(nd4c_model_get_node(model, step.first_node, &node), ND4C_OK);
+  }
+  assert_int_equal(nd4c_model_get_step(model, count, &step), ND4C_INDEX);
+  run_rows(model, 3); /* another plan, without a profile */
+  assert_int_equal(nd4c_model_get_step(model, 0, &step), ND4C_OK);
+  assert_int_equal(step.runs, 0);
+  nd4c_model_close(model);
+}
+
 static void refuses_misuse(void **state) {
   (void)state;
   nd4c_model *model = NULL;
@@ -417,6 +449,7 @@ int main(void) {
                                      cmocka_unit_test(runs_without_allocating),
                                      cmocka_unit_test(lends_memory),
                                      cmocka_unit_test(uses_weights_in_place),
+                                     cmocka_unit_test(profiles_the_latest_plan),
                                      cmocka_unit_test(refuses_misuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,8 @@
     "Passes that optimise plans, by name (nd4c graph passes lists them): with a '-' before each name all but these, "  \
     "without it only these; empty: all; the options of a plan or model take precedence")                               \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
-    "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
+    "Plans made while this is true begin with a profile: they measure each step, and their report shows the shortest " \
+    "time of each")                                                                                                    \
   X(PROCESS_RANK, "nd4c.process.rank", "ND4C_PROCESS_RANK", int, "0",                                                  \
     "Number of this process among those that work together, from 0; read when a device is opened")                     \
   X(PROCESS_COUNT, "nd4c.process.count", "ND4C_PROCESS_COUNT", int, "1",                                               \

@@ -69,34 +69,39 @@ static void note_time(const nd4c_plan *plan, nd4c_step *step, int64_t taken) {
          !atomic_compare_exchange_weak_explicit(&noted->nanoseconds, &least, taken, memory_order_relaxed,
                                                 memory_order_relaxed)) {
   }
+  atomic_fetch_add_explicit(&noted->total_nanoseconds, taken, memory_order_relaxed);
+  atomic_fetch_add_explicit(&noted->profiled_runs, 1, memory_order_relaxed);
 }
 
-static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
+static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step, bool profiled) {
   const nd4c_op_info *op = &plan->graph->nodes[step->node].def->info;
   bool traced = nd4c_tracer_is_on();
-  int64_t begin = traced ? nd4c_tracer_begin(op->name, plan->context) : plan->profiled ? nd4c_os_nanoseconds() : 0;
+  int64_t begin = traced ? nd4c_tracer_begin(op->name, plan->context) : profiled ? nd4c_os_nanoseconds() : 0;
   nd4c_status status = run_one(plan, step);
   if (traced) {
+    nd4c_tracer_node(plan->graph->nodes[step->node].label);
     const char *kernel = step->choice != NULL    ? nd4c_choice_name(step->choice)
                          : step->control != NULL ? "bodies"
                                                  : "compiled segment";
     nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op->name, kernel, NULL, 0);
+    nd4c_tracer_node(NULL);
   }
   ND4C_TRY(status);
-  if (plan->profiled) {
+  if (profiled) {
     note_time(plan, step, nd4c_os_nanoseconds() - begin);
   }
   return ND4C_OK;
 }
 
 static nd4c_status run_steps(const nd4c_plan *plan) {
-  bool watched = plan->profiled || nd4c_tracer_is_on();
+  const bool profiled = nd4c_plan_is_profiled(plan);
+  const bool watched = profiled || nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     bool plain = step->choice != NULL && step->choice->kernel != NULL && !watched;
     nd4c_status status = nd4c_cancellation_poll();
     if (ND4C_LIKELY(status == ND4C_OK)) {
-      status = plain ? nd4c_driver_kernel_run(step->choice->kernel, &step->call) : run_step(plan, step);
+      status = plain ? nd4c_driver_kernel_run(step->choice->kernel, &step->call) : run_step(plan, step, profiled);
     }
     if (status != ND4C_OK) {
       char text[256];

@@ -1,0 +1,87 @@
+/* Profiles of plans: how long each step took, and what it computed and moved. Mode direct notes the times. Programs
+ * ask for them (nd4c/graph.h), and import/model_profile.c does. */
+#include "base/status.h"
+#include "graph/modes/mode.h"
+#include "graph/plan.h"
+
+nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (!nd4c_plan_is_direct(plan)) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "nd4c_plan_profile: the plan runs in mode %s (%s), where the host cannot time a step",
+                     plan->mode->name, plan->mode->doc);
+  }
+  for (int32_t i = 0; on && i < plan->step_count; i++) {
+    nd4c_step *step = &plan->steps[i];
+    atomic_store_explicit(&step->nanoseconds, 0, memory_order_relaxed);
+    atomic_store_explicit(&step->total_nanoseconds, 0, memory_order_relaxed);
+    atomic_store_explicit(&step->profiled_runs, 0, memory_order_relaxed);
+  }
+  atomic_store_explicit(&plan->profiled, on, memory_order_relaxed);
+  return ND4C_OK;
+}
+
+int64_t nd4c_step_bytes(const nd4c_step *step) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
+    bytes += nd4c_dtype_bytes(step->tensors[i].dtype, step->tensors[i].size);
+  }
+  return bytes;
+}
+
+int32_t nd4c_plan_step_count(const nd4c_plan *plan) {
+  return plan == NULL || nd4c_plan_check(plan) != ND4C_OK ? 0 : plan->step_count;
+}
+
+static nd4c_dtype dtype_of(const nd4c_plan *plan, const nd4c_step *step) {
+  for (int32_t i = 0; i < step->input_count; i++) {
+    if (step->inputs[i] >= 0) {
+      return plan->graph->values[step->inputs[i]].dtype;
+    }
+  }
+  return step->output_count > 0 ? plan->graph->values[step->outputs[0]].dtype : ND4C_DTYPE_NONE;
+}
+
+static void describe_cost(const nd4c_plan *plan, const nd4c_step *step, nd4c_step_info *info) {
+  info->operations = 0;
+  for (int32_t i = 0; i < info->node_count; i++) {
+    const nd4c_cost cost = nd4c_node_cost(plan->graph, &plan->graph->nodes[info->first_node + i]);
+    info->operations += cost.operations;
+    info->bytes = cost.bytes;
+  }
+  info->bytes = step->segment != NULL ? (double)nd4c_step_bytes(step) : info->bytes;
+}
+
+nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_info *info) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_get_step: info is NULL");
+  }
+  if (!ND4C_HAS_FIELD(info, least_nanoseconds)) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_get_step: struct_size is %u, expected at least %u", info->struct_size,
+                     ND4C_SIZE_OF(nd4c_step_info));
+  }
+  if (index < 0 || index >= plan->step_count) {
+    return nd4c_fail(ND4C_INDEX, "nd4c_plan_get_step: the plan has %d steps, not one number %d", (int)plan->step_count,
+                     (int)index);
+  }
+  const nd4c_step *step = &plan->steps[index];
+  const nd4c_plan_segment *segment = step->segment;
+  info->first_node = segment != NULL ? segment->first : step->node;
+  info->node_count = segment != NULL ? segment->node_count : 1;
+  info->engine = segment != NULL ? segment->compiler->engine : nd4c_choice_engine(step->choice);
+  info->kernel = segment != NULL ? "segment" : nd4c_choice_name(step->choice);
+  info->device = plan->places[step->place].device;
+  info->dtype = dtype_of(plan, step);
+  describe_cost(plan, step, info);
+  info->runs = atomic_load_explicit(&step->profiled_runs, memory_order_relaxed);
+  info->nanoseconds = atomic_load_explicit(&step->total_nanoseconds, memory_order_relaxed);
+  info->least_nanoseconds = atomic_load_explicit(&step->nanoseconds, memory_order_relaxed);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_get_node(const nd4c_plan *plan, int32_t index, nd4c_node_info *info) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  const nd4c_status status = nd4c_graph_get_node(plan->graph, index, info);
+  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "nd4c_plan_get_node");
+}
