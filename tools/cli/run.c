@@ -19,6 +19,7 @@ typedef struct session {
   nd4c_array **given, **results; /* the same as arrays, unless odd; `given` is borrowed */
   const char **names;
   double *times;
+  run_profile profile;
 } session;
 
 static void release_all(nd4c_datum **data, int32_t count) {
@@ -40,6 +41,7 @@ static void close_session(session *s) {
   free(s->outputs);
   free(s->names);
   free(s->times);
+  run_profile_free(&s->profile);
   nd4c_model_close(s->model);
 }
 
@@ -128,7 +130,8 @@ static int open_session(run_options *options, session *s) {
 }
 
 /* Arrays are written into again and again; other values are made anew. */
-static nd4c_status run_once(session *s) {
+static nd4c_status run_once(void *user) {
+  session *s = user;
   nd4c_status status = ND4C_OK;
   if (s->odd) {
     release_all(s->outputs, s->output_count);
@@ -148,7 +151,7 @@ static int run_all(const run_options *options, session *s) {
   const double begin = cli_seconds();
   nd4c_status status = run_once(s);
   s->times[0] = cli_seconds() - begin;
-  for (int64_t i = 0; status == ND4C_OK && options->repeat > 1 && i < options->repeat; i++) {
+  for (int64_t i = 0; status == ND4C_OK && options->repeat > 1 && !options->profile && i < options->repeat; i++) {
     const double start = cli_seconds();
     status = run_once(s);
     s->times[i] = cli_seconds() - start;
@@ -171,16 +174,31 @@ static int wrap_results(session *s) {
   return CLI_OK;
 }
 
+static int run_profiled(const run_options *options, session *s) {
+  const int result = run_all(options, s);
+  return result == CLI_OK ? run_profile_measure(s->model, run_once, s, (int32_t)options->repeat, &s->profile) : result;
+}
+
+/* With a profile, only one run is recorded, after it: a recording takes time. */
+static int run_recorded(const run_options *options, session *s) {
+  if (!options->profile) {
+    return run_all(options, s);
+  }
+  const nd4c_status status = run_once(s);
+  return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
+}
+
 /* The runs, recorded if that was asked for; *table is the tracer's, *recorded tells whether its file was written. */
 static int run_traced(const run_options *options, session *s, char **table, int *recorded) {
-  if (options->trace == NULL) {
-    return run_all(options, s);
+  const int profiled = options->profile ? run_profiled(options, s) : CLI_OK;
+  if (profiled != CLI_OK || options->trace == NULL) {
+    return profiled != CLI_OK || options->profile ? profiled : run_all(options, s);
   }
   nd4c_status status = nd4c_trace_start(strcmp(options->trace, "-") == 0 ? NULL : options->trace);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);
   }
-  const int result = run_all(options, s);
+  const int result = run_recorded(options, s);
   status = nd4c_trace_stop(table);
   *recorded = status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
   return result;
@@ -194,24 +212,51 @@ static const struct {
 
 enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
 
-static void add_times(cJSON *root, const session *s, int count, double median) {
-  (void)cJSON_AddNumberToObject(root, "min_seconds", s->times[0]);
-  (void)cJSON_AddNumberToObject(root, "median_seconds", median);
+static double middle_of(const double *sorted, int count) {
+  return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+void run_add_times(cJSON *object, const double *sorted, int count) {
+  (void)cJSON_AddNumberToObject(object, "min_seconds", sorted[0]);
+  (void)cJSON_AddNumberToObject(object, "median_seconds", middle_of(sorted, count));
   for (int i = 0; i < PERCENTILES; i++) {
-    (void)cJSON_AddNumberToObject(root, percentiles[i].key, cli_percentile(s->times, count, percentiles[i].percent));
+    (void)cJSON_AddNumberToObject(object, percentiles[i].key, cli_percentile(sorted, count, percentiles[i].percent));
   }
 }
 
-static void print_times(const session *s, int count, double median) {
-  if (count == 1) {
-    (void)printf("time: %.3f ms, the first run, planning included\n", 1e3 * s->times[0]);
-    return;
-  }
-  (void)printf("time: min %.3f ms, median %.3f ms", 1e3 * s->times[0], 1e3 * median);
+void run_print_times(const char *what, const double *sorted, int count) {
+  (void)printf("%s: min %.3f ms, median %.3f ms", what, 1e3 * sorted[0], 1e3 * middle_of(sorted, count));
   for (int i = 0; i < PERCENTILES; i++) {
-    (void)printf(", %s %.3f ms", percentiles[i].text, 1e3 * cli_percentile(s->times, count, percentiles[i].percent));
+    (void)printf(", %s %.3f ms", percentiles[i].text, 1e3 * cli_percentile(sorted, count, percentiles[i].percent));
   }
   (void)printf(" of %d runs\n", count);
+}
+
+static bool print_all(const run_options *options, const session *s, const char *report, const char *table) {
+  bool told = true;
+  if (options->profile) {
+    told = run_profile_print(s->model, &s->profile);
+  } else if (options->repeat == 1) {
+    (void)printf("time: %.3f ms, the first run, planning included\n", 1e3 * s->times[0]);
+  } else {
+    run_print_times("time", s->times, (int)options->repeat);
+  }
+  (void)fputs(report != NULL ? report : "", stdout);
+  (void)fputs(table != NULL ? table : "", stdout);
+  return told;
+}
+
+static bool add_all(const run_options *options, const session *s, const char *report, const char *table, cJSON *root) {
+  (void)cJSON_AddStringToObject(root, "model", options->model);
+  (void)cJSON_AddNumberToObject(root, "repeat", (double)options->repeat);
+  run_add_times(root, options->profile ? s->profile.without : s->times, (int)options->repeat);
+  if (report != NULL) {
+    (void)cJSON_AddStringToObject(root, "report", report);
+  }
+  if (table != NULL) {
+    (void)cJSON_AddStringToObject(root, "trace", table);
+  }
+  return !options->profile || run_profile_add(s->model, &s->profile, root);
 }
 
 static int tell(const run_options *options, session *s, const char *table) {
@@ -219,29 +264,18 @@ static int tell(const run_options *options, session *s, const char *table) {
   cJSON *list = options->json ? cJSON_AddArrayToObject(root, "outputs") : NULL;
   int result = wrap_results(s);
   result = result == CLI_OK ? run_write_outputs(options, s->model, s->outputs, list) : result;
-  const double median = cli_median(s->times, (int)options->repeat); /* sorts: the least stands first */
+  (void)cli_median(s->times, (int)options->repeat); /* sorts */
   char *report = NULL;
   if (result == CLI_OK && options->report && nd4c_model_report(s->model, &report) != ND4C_OK) {
     result = cli_fail_status(&cli_run, nd4c_error_code());
   }
   if (result != CLI_OK) {
     cJSON_Delete(root);
-  } else if (options->json) {
-    (void)cJSON_AddStringToObject(root, "model", options->model);
-    (void)cJSON_AddNumberToObject(root, "repeat", (double)options->repeat);
-    add_times(root, s, (int)options->repeat, median);
-    if (report != NULL) {
-      (void)cJSON_AddStringToObject(root, "report", report);
-    }
-    if (table != NULL) {
-      (void)cJSON_AddStringToObject(root, "trace", table);
-    }
-    result = cli_print_json(&cli_run, root, false);
+  } else if (!(options->json ? add_all(options, s, report, table, root) : print_all(options, s, report, table))) {
+    cJSON_Delete(root);
+    result = cli_fail(&cli_run, "--profile: no memory to tell the times");
   } else {
-    print_times(s, (int)options->repeat, median);
-    (void)fputs(report != NULL ? report : "", stdout);
-    (void)fputs(table != NULL ? table : "", stdout);
-    result = cli_finish(&cli_run);
+    result = options->json ? cli_print_json(&cli_run, root, false) : cli_finish(&cli_run);
   }
   nd4c_free(report);
   return result;
@@ -293,6 +327,7 @@ enum {
   OPT_ALL,
   OPT_REPEAT,
   OPT_REPORT,
+  OPT_PROFILE,
   OPT_JSON,
   OPT_PLAIN,
   OPT_TRACE,
@@ -333,6 +368,9 @@ static int apply_option(run_options *o, int option, char *argument) {
     case OPT_REPORT:
       o->report = true;
       return CLI_OK;
+    case OPT_PROFILE:
+      o->profile = true;
+      return CLI_OK;
     case OPT_MATH:
       return cli_compile_math(&cli_run, &o->compile, argument);
     case OPT_COMPILED:
@@ -356,6 +394,16 @@ static int apply_option(run_options *o, int option, char *argument) {
   }
 }
 
+/* How often the model runs, if the command line does not say so. */
+static int settle_repeat(run_options *o) {
+  enum { PROFILED = 20 };
+  if (o->profile && o->repeat > RUN_PROFILES) {
+    return cli_usage(&cli_run, "--profile: --repeat is %" PRId64 ", at most %d was expected", o->repeat, RUN_PROFILES);
+  }
+  o->repeat = o->repeat > 0 ? o->repeat : o->profile ? PROFILED : 1;
+  return CLI_OK;
+}
+
 static int parse(int argc, char **argv, run_options *o, bool *help) {
   static const struct option options[] = {{"input", required_argument, NULL, 'i'},
                                           {"output", required_argument, NULL, 'o'},
@@ -367,6 +415,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"no-optimization", no_argument, NULL, OPT_PLAIN},
                                           {"repeat", required_argument, NULL, OPT_REPEAT},
                                           {"report", no_argument, NULL, OPT_REPORT},
+                                          {"profile", no_argument, NULL, OPT_PROFILE},
                                           {"devices", required_argument, NULL, OPT_DEVICES},
                                           {"math", required_argument, NULL, OPT_MATH},
                                           {"compile-option", required_argument, NULL, OPT_COMPILE},
@@ -391,7 +440,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                           : cli_usage(&cli_run, "one model at a time, '%s' is another", argv[optind + 1]);
   }
   o->model = argv[optind];
-  return CLI_OK;
+  return settle_repeat(o);
 }
 
 void run_free_options(run_options *o) {
@@ -404,7 +453,7 @@ void run_free_options(run_options *o) {
 }
 
 static int run(int argc, char **argv) {
-  run_options options = {.repeat = 1};
+  run_options options = {.repeat = 0};
   session s = {0};
   bool help = false;
   int result = parse(argc, argv, &options, &help);
@@ -442,6 +491,15 @@ const cli_command cli_run = {
         "  --all-intermediates    every named value is an output, too\n"
         "  --no-optimization      run the nodes as they stand in the file\n"
         "  --repeat N             run once, then N times; print the least and median time, and percentiles\n"
+        "  --profile              print how long each step of the plan takes: its share of the time, its speed, and "
+        "how\n"
+        "                         near that is to the machine's limit for it, which is measured first: multiply-adds, "
+        "or\n"
+        "                         bytes from memory or from the cache that can hold them. As many runs without a "
+        "profile,\n"
+        "                         in turns, show what it costs. --repeat is 20 by default and 1000 at most; with "
+        "--trace\n"
+        "                         one run more is recorded\n"
         "  --report               print the plan: passes, each step with its kernel, what was not applied as "
         "requested\n"
         "  --devices LIST         run the nodes on these devices in turn (cpu:0,opencl:0); one: all nodes on it\n"
@@ -458,6 +516,7 @@ const cli_command cli_run = {
         "examples:\n"
         "  nd4c run model.onnx --input image=image.npy --output out\n"
         "  nd4c run model.onnx --random-inputs --seed 1 --shape image=8,3,224,224 --repeat 20\n"
+        "  nd4c run model.onnx --random-inputs --profile --trace trace.json\n"
         "  nd4c run model.onnx -i x=test_data_set_0/input_0.pb -o out --format pb\n"
         "  nd4c run model.onnx --random-inputs --report -D SD_KERNEL_FORCE_ENGINE=reference\n",
     .run = run,

@@ -4,6 +4,7 @@
 #define ND4C_CLI_RUN_H
 
 #include "cli.h"
+#include "limits.h"
 
 enum { RUN_NAMED = 256, RUN_DEVICES = 8 };
 
@@ -19,9 +20,9 @@ typedef struct run_options {
   char *devices;     /* of --devices, in argv */
   const char *trace; /* file for the Chrome trace; "-": the table alone; NULL: nothing is recorded */
   bool tensors;      /* --format pb */
-  bool random, all_intermediates, report, json, plain;
+  bool random, all_intermediates, report, json, plain, profile;
   uint64_t seed;
-  int64_t repeat;
+  int64_t repeat; /* 0: not given */
   cli_compile compile;
   const char *compiled; /* of --compiled; NULL: none */
   int input_count, shape_count;
@@ -31,6 +32,30 @@ typedef struct run_options {
 /* Fills inputs[0 .. nd4c_model_input_count - 1], from files or at random; after a failure it has the inputs made so
  * far. Returns an exit code. */
 int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_datum **inputs);
+
+/* How long each step of the model's plan takes. */
+typedef struct run_profile {
+  int32_t step_count, runs;
+  struct run_profiled_step *steps; /* the slowest first */
+  double seconds;                  /* medians of all steps together */
+  double *without, *with; /* times of the runs without and with a profile, sorted by run_profile_add or _print */
+  cli_limits limits;
+} run_profile;
+
+enum { RUN_PROFILES = 1000 }; /* most runs of a profile */
+
+/* Profiles `runs` runs by `once`, in turns with as many runs without a profile, and measures the machine's limits. The
+ * model has run before. run_profile_free must follow, also after a failure. Returns an exit code. */
+int run_profile_measure(nd4c_model *model, nd4c_status (*once)(void *user), void *user, int32_t runs,
+                        run_profile *profile);
+void run_profile_free(run_profile *profile);
+/* Both return false if memory is exhausted; `model` has the nodes' names. */
+bool run_profile_add(const nd4c_model *model, const run_profile *profile, cJSON *root);
+bool run_profile_print(const nd4c_model *model, const run_profile *profile);
+
+/* Percentiles of sorted times as members of an object, and as text. */
+void run_add_times(cJSON *object, const double *sorted, int count);
+void run_print_times(const char *what, const double *sorted, int count);
 
 /* NAME=TEXT of `option` into the list. Returns an exit code. */
 int run_add_named(const cli_command *command, run_named *list, int *count, const char *text, const char *option);
