@@ -30,6 +30,9 @@ typedef struct nd4c_model_options {
                            read when a plan is created. NULL: none */
   const char *passes; /* which passes run, for the model's plans (nd4c_plan_options); copied, and checked when the model
                          is opened. NULL: as nd4c.plan.passes says when a plan is created */
+  nd4c_dtype precision; /* the dtype in which nodes of float32 compute, for the model's plans (nd4c_plan_options);
+                           checked when a plan is created. A model that is interpreted computes in its own dtypes, and
+                           its report says so (strict context: UNSUPPORTED) */
 } nd4c_model_options;
 
 /* Opens a model file and checks all of it: wire format, sizes, the order of the graph, ops and opsets. options NULL:

@@ -12,6 +12,7 @@
 #include "graph/ir/control.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
+#include "graph/precision.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
@@ -107,6 +108,7 @@ static nd4c_status make_plan(const char *target, const nd4c_plan_options *option
   ND4C_TRY(make_context(plan->device, here, &plan->context));
   ND4C_TRY(
       nd4c_passes_switch(options != NULL && ND4C_HAS_FIELD(options, passes) ? options->passes : NULL, &plan->switches));
+  ND4C_TRY(nd4c_precision_refuse_ahead(options));
   plan->context->unasked = true;
   plan->portable = plan->ahead = true;
   nd4c_engine_rules_read(&plan->rules);

@@ -86,6 +86,7 @@ static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *chang
   nd4c_status status =
       nd4c_rewrite_begin(&rewrite, d->plan->graph, row->where == ND4C_PASS_DEVICE ? d->plan->context : d->context);
   rewrite.math = d->plan->compile != NULL ? d->plan->compile->math : ND4C_MATH_EXACT;
+  rewrite.precision = d->plan->precision;
   if (status == ND4C_OK) {
     status = row->run(&rewrite);
   }

@@ -13,6 +13,7 @@
 #include "graph/dynamic.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
+#include "graph/precision.h"
 
 void nd4c_plan_destroy(nd4c_plan *plan) {
   if (plan == NULL || plan->magic != ND4C_PLAN_ALIVE) {
@@ -140,6 +141,7 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
   nd4c_engine_rules_read(&created->rules);
   nd4c_status status = nd4c_passes_switch(passes_of(options), &created->switches);
   status = status == ND4C_OK ? settle(created, resolved, placement) : status;
+  status = status == ND4C_OK ? nd4c_precision_settle(created, options) : status;
   if (status == ND4C_OK) {
     status = nd4c_compile_request_copy(function, request_of(options), &created->compile);
   }

@@ -181,6 +181,8 @@ struct nd4c_plan {
   int32_t nodes_recorded;
   bool optimized; /* passes were asked for */
   nd4c_pass_switches switches;
+  nd4c_dtype precision;          /* asked for; ND4C_DTYPE_NONE: nothing */
+  const char *precision_from;    /* "options.precision" or the property's name */
   nd4c_cost cost_recorded, cost; /* estimates for the graph before and after its passes */
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;

@@ -7,6 +7,7 @@
 #include "graph/control.h"
 #include "graph/dynamic.h"
 #include "graph/passes.h"
+#include "graph/precision.h"
 
 static void print_head(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "plan on %s", plan->device->identity);
@@ -76,6 +77,7 @@ static void print_switches(const nd4c_plan *plan, nd4c_text *text) {
 }
 
 void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_plan_print_precision(plan, text);
   print_records(plan, text);
   if (plan->optimized) {
     print_costs(plan, text);

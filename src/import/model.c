@@ -10,6 +10,7 @@
 #include "device/compile_request.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
+#include "graph/precision.h"
 #include "import/model_internal.h"
 #include "nd4c/plugin.h"
 
@@ -117,6 +118,10 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
   }
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, passes) && options->passes != NULL) {
     status = keep_passes(made, options->passes);
+  }
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, precision)) {
+    made->precision = options->precision;
+    status = nd4c_precision_check_dtype(made->precision);
   }
   if (status == ND4C_OK) {
     status = prepare(made);
@@ -280,6 +285,10 @@ static nd4c_status report(const nd4c_model *model, const nd4c_model_plan *latest
     return nd4c_plan_report(latest->plan, text);
   } else {
     nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", latest->need);
+  }
+  if ((latest != NULL || interpreted) && model->precision != ND4C_DTYPE_NONE) {
+    nd4c_text_print(&told, "precision: %s was asked for (options.precision), but is not applied to interpreted nodes\n",
+                    nd4c_dtype_name(model->precision));
   }
   *text = told.failed ? NULL : nd4c_duplicate_text(told.bytes != NULL ? told.bytes : "");
   nd4c_text_free(&told);

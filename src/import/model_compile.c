@@ -13,7 +13,8 @@ static nd4c_status compile_graph(nd4c_model *model, const char *target, nd4c_gra
   const nd4c_plan_options options = {.struct_size = sizeof options,
                                      .no_optimization = model->no_optimization || model->all_intermediates,
                                      .compile = model->compile,
-                                     .passes = model->passes};
+                                     .passes = model->passes,
+                                     .precision = model->precision};
   return nd4c_plan_compile(graph, target, &options, path, report);
 }
 

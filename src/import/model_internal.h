@@ -54,6 +54,7 @@ struct nd4c_model {
   nd4c_compile_request *compile;   /* the model's copy, NULL: none */
   char *compiled;                  /* path of a file of executables, NULL: none */
   char *passes;                    /* which passes run, NULL: as the property says */
+  nd4c_dtype precision;            /* of nodes of float32; ND4C_DTYPE_NONE: as the property says */
   int32_t input_count, output_count;
   nd4c_model_port *inputs, *outputs;
   nd4c_array **initializers; /* one reference each, NULL until first used; changed by the thread that has the turn */

@@ -10,6 +10,7 @@
 #include "device/context/context.h"
 #include "device/context/routing.h"
 #include "graph/plan.h"
+#include "graph/precision.h"
 #include "import/model_internal.h"
 
 enum { CONTEXT_NUMBERS = 4 };
@@ -129,6 +130,18 @@ static nd4c_status import_graph(nd4c_model *model, nd4c_context *context, const 
   return status;
 }
 
+static nd4c_status check_precision(nd4c_context *context, const nd4c_plan_options *options) {
+  nd4c_dtype precision = ND4C_DTYPE_NONE;
+  const char *from = NULL;
+  ND4C_TRY(nd4c_precision_read(options, &precision, &from));
+  return nd4c_precision_check_device(context, precision, from);
+}
+
+static nd4c_status refuse_interpreting(const nd4c_model *model, const char *need) {
+  return nd4c_fail(ND4C_UNSUPPORTED, "options.precision is %s: the model would be interpreted in its own dtypes: %s",
+                   nd4c_dtype_name(model->precision), need);
+}
+
 /* A model that no graph can express is interpreted: *need says why, and *plan stays NULL. */
 static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                              nd4c_plan **plan, char **need) {
@@ -138,11 +151,14 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
                                .placement = model->placement,
                                .compile = model->compile,
                                .compiled = model->compiled,
-                               .passes = model->passes};
+                               .passes = model->passes,
+                               .precision = model->precision};
+  ND4C_TRY(check_precision(context, &options)); /* here, since a plan that is not supported is interpreted below */
   nd4c_status status = import_graph(model, context, inputs, &graph, need);
-  if (status != ND4C_OK) {
-    return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;
+  if (status == ND4C_UNSUPPORTED && *need != NULL) {
+    return model->precision == ND4C_DTYPE_NONE || !context->strict ? ND4C_OK : refuse_interpreting(model, *need);
   }
+  ND4C_TRY(status);
   nd4c_model_progress(model, "preparing", 0, 1);
   status = nd4c_plan_create_told(graph, context, &options, nd4c_model_progress, model, plan);
   if (status == ND4C_OK) {
@@ -155,8 +171,9 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   nd4c_graph_destroy(graph);
   const int64_t nodes = *plan != NULL ? (*plan)->graph->node_count : 1;
   nd4c_model_progress(model, "preparing", nodes, nodes);
-  bool refused = model->placement != NULL && context->strict; /* interpreting would place nothing */
-  if (status == ND4C_UNSUPPORTED && !refused) {               /* strings, for example, which plans do not support */
+  /* Interpreting would place nothing, and compute in the model's dtypes. */
+  const bool refused = (model->placement != NULL || model->precision != ND4C_DTYPE_NONE) && context->strict;
+  if (status == ND4C_UNSUPPORTED && !refused) { /* strings, for example, which plans do not support */
     *need = nd4c_duplicate_text(nd4c_error_message());
     return *need != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
   }

@@ -125,6 +125,40 @@ static void hands_switches_of_passes_to_plans(void **state) {
   assert_null(model);
 }
 
+/* The report says what was asked for; on a device without a fast product of the dtype the run is refused. */
+static void hands_the_precision_to_plans(void **state) {
+  (void)state;
+  nd4c_model *model =
+      open_example(&(nd4c_model_options){.struct_size = sizeof(nd4c_model_options), .precision = ND4C_BFLOAT16});
+  nd4c_array *inputs[] = {make_array(ND4C_FLOAT32, 2, 4, 3, 1), make_array(ND4C_FLOAT32, 2, 4, 3, 2)};
+  const nd4c_array *given[] = {inputs[0], inputs[1]};
+  const char *names[] = {"x", "b"};
+  nd4c_array *outputs[2] = {NULL};
+  char *report = NULL;
+  const nd4c_status status = nd4c_model_run(model, NULL, names, given, 2, outputs, 2);
+  if (status == ND4C_UNSUPPORTED) {
+    assert_non_null(strstr(nd4c_error_message(), "has no fast matrix product of this dtype"));
+  } else {
+    assert_int_equal(status, ND4C_OK);
+    assert_int_equal(nd4c_array_dtype(outputs[0]), ND4C_FLOAT32);
+    assert_int_equal(nd4c_model_report(model, &report), ND4C_OK);
+    assert_non_null(strstr(report, "precision: bfloat16 (options.precision)"));
+    nd4c_free(report);
+  }
+  for (int i = 0; i < 2; i++) {
+    nd4c_array_release(inputs[i]);
+    nd4c_array_release(outputs[i]);
+  }
+  nd4c_model_close(model);
+  wire_bytes bytes = {0};
+  build_example(&bytes);
+  model = NULL;
+  const nd4c_model_options wrong = {.struct_size = sizeof wrong, .precision = ND4C_INT8};
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, &wrong, NULL, NULL, &model), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "options.precision is int8"));
+  assert_null(model);
+}
+
 static void gives_its_graph(void **state) {
   (void)state;
   nd4c_model *model = open_example(NULL);
@@ -441,6 +475,7 @@ int main(void) {
                                      cmocka_unit_test(lists_intermediates),
                                      cmocka_unit_test(refuses_options_without_a_size),
                                      cmocka_unit_test(hands_switches_of_passes_to_plans),
+                                     cmocka_unit_test(hands_the_precision_to_plans),
                                      cmocka_unit_test(gives_its_graph),
                                      cmocka_unit_test(matches_inputs),
                                      cmocka_unit_test(keeps_plans),

@@ -115,7 +115,8 @@ static int open_session(run_options *options, session *s) {
                                             .no_optimization = options->plain,
                                             .placement = options->devices != NULL ? &placement : NULL,
                                             .compile = cli_compile_request(&options->compile),
-                                            .compiled = options->compiled};
+                                            .compiled = options->compiled,
+                                            .precision = options->precision};
   const nd4c_status status = nd4c_model_open(options->model, &model_options, &s->model);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);
@@ -319,6 +320,13 @@ static int parse_format(const char *text, bool *tensors) {
   return CLI_OK;
 }
 
+static int parse_precision(const char *text, nd4c_dtype *precision) {
+  if (nd4c_dtype_find(text, precision) != ND4C_OK || (*precision != ND4C_BFLOAT16 && *precision != ND4C_FLOAT16)) {
+    return cli_usage(&cli_run, "--precision %s: bfloat16 or float16 was expected", text);
+  }
+  return CLI_OK;
+}
+
 enum {
   OPT_FORMAT = 256,
   OPT_SHAPE,
@@ -333,6 +341,7 @@ enum {
   OPT_TRACE,
   OPT_DEVICES,
   OPT_MATH,
+  OPT_PRECISION,
   OPT_COMPILE,
   OPT_COMPILED
 };
@@ -373,6 +382,8 @@ static int apply_option(run_options *o, int option, char *argument) {
       return CLI_OK;
     case OPT_MATH:
       return cli_compile_math(&cli_run, &o->compile, argument);
+    case OPT_PRECISION:
+      return parse_precision(argument, &o->precision);
     case OPT_COMPILED:
       o->compiled = argument;
       return CLI_OK;
@@ -418,6 +429,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"profile", no_argument, NULL, OPT_PROFILE},
                                           {"devices", required_argument, NULL, OPT_DEVICES},
                                           {"math", required_argument, NULL, OPT_MATH},
+                                          {"precision", required_argument, NULL, OPT_PRECISION},
                                           {"compile-option", required_argument, NULL, OPT_COMPILE},
                                           {"compiled", required_argument, NULL, OPT_COMPILED},
                                           {"trace", required_argument, NULL, OPT_TRACE},
@@ -505,6 +517,8 @@ const cli_command cli_run = {
         "  --devices LIST         run the nodes on these devices in turn (cpu:0,opencl:0); one: all nodes on it\n"
         "  --math LEVEL           how far compilers may change the arithmetic: exact (default), reorder, fast, "
         "reduced\n"
+        "  --precision DTYPE      compute nodes of float32 in bfloat16 or float16; inputs and outputs keep their "
+        "dtypes\n"
         "  --compile-option KEY=VALUE\n"
         "                         an option for compilers; ENGINE.KEY=VALUE: for that engine's alone\n"
         "  --compiled FILE        load executables from a file of nd4c compile\n"

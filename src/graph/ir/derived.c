@@ -19,6 +19,7 @@ typedef struct entry {
   int32_t uses;
   int64_t channels;
   bool scales, shifts;
+  nd4c_dtype dtype;
   double numbers[]; /* scale, then shift, if they are given */
 } entry;
 
@@ -38,8 +39,9 @@ static void watch_forks(void) {
 static bool matches(const entry *e, const nd4c_derived_key *key) {
   const size_t bytes = (size_t)key->channels * sizeof(double);
   const double *shift = e->numbers + (e->scales ? e->channels : 0);
-  return e->channels == key->channels && e->scales == (key->scale != NULL) && e->shifts == (key->shift != NULL) &&
-         nd4c_array_is_same_view(e->from, key->from) && (!e->scales || memcmp(e->numbers, key->scale, bytes) == 0) &&
+  return e->channels == key->channels && e->dtype == key->dtype && e->scales == (key->scale != NULL) &&
+         e->shifts == (key->shift != NULL) && nd4c_array_is_same_view(e->from, key->from) &&
+         (!e->scales || memcmp(e->numbers, key->scale, bytes) == 0) &&
          (!e->shifts || memcmp(shift, key->shift, bytes) == 0);
 }
 
@@ -80,7 +82,8 @@ bool nd4c_derived_add(const nd4c_derived_key *key, nd4c_array *array) {
                .uses = 1,
                .channels = key->channels,
                .scales = key->scale != NULL,
-               .shifts = key->shift != NULL};
+               .shifts = key->shift != NULL,
+               .dtype = key->dtype};
   double *to = e->numbers;
   if (e->scales) {
     memcpy(to, key->scale, bytes);

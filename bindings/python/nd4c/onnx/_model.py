@@ -51,27 +51,28 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          devices: Union[Sequence[_Device], Callable[[Node], Optional[_Device]], None] = None,
          device: Optional[_Device] = None, math: Optional[str] = None, compile_memory: int = 0,
          compile_options: Optional[Mapping[str, str]] = None,
-         compiled: Union[str, os.PathLike[str], None] = None) -> Model:
+         compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work. device: the device on which the model runs; the host computes what that device cannot. devices:
     those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
     of the run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
     device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
-    "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded.
+    "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded. precision: "bfloat16" or
+    "float16", in which nodes of float32 compute where the device is fast in it; inputs and outputs keep their dtypes.
 
-    Errors: FileNotFoundError; ValueError for what is no model; NotImplementedError for ops that nd4c lacks; TypeError
-    for device beside devices.
+    Errors: FileNotFoundError; ValueError for what is no model or another precision; NotImplementedError for ops that
+    nd4c lacks, and by a run for a precision that the device lacks; TypeError for device beside devices.
 
     >>> model = nd4c.onnx.load("digits/digits.onnx")
     >>> model.inputs
     (Value(name='image', kind='array', dtype=nd4c.float32, shape=('batch', 1, 8, 8)),)
     """
     return Model(model, _Settings(all_intermediates, optimize, progress, devices, device, math, compile_memory,
-                                  compile_options, compiled))
+                                  compile_options, compiled, precision))
 
 
-_Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled",
-                       defaults=(False, True, None, None, None, None, 0, None, None))
+_Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled "
+                       "precision", defaults=(False, True, None, None, None, None, 0, None, None, None))
 
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
@@ -171,6 +172,7 @@ class Model(Owner):
         options.placement = None if placement is None else ctypes.addressof(placement)
         options.compile = None if request is None else ctypes.addressof(request)
         options.compiled = None if settings.compiled is None else os.fsencode(settings.compiled)
+        options.precision = _dtypes.dtype_or_none(settings.precision)
         self._bytes = bytes(model) if isinstance(model, (bytes, bytearray, memoryview)) else None
         self.name = "<bytes>" if self._bytes is not None else os.fspath(model)
         self._handle = _opened(self.name if self._bytes is None else self._bytes, options)

@@ -1,0 +1,320 @@
+/* Lets nodes of float32 compute in bfloat16 or float16, if the caller asks for it: options.precision of a plan. Each
+ * product, convolution and attention that the device computes fast in this dtype is an anchor. What follows an anchor
+ * takes its dtype over, as long as its op loses no more than its result's rounding and a fast kernel exists; kernels
+ * add up in float32. Other nodes stay in float32 and read casts. Inputs and outputs of the graph keep their dtypes.
+ * passes.c runs it on optimised plans of one device.
+ *
+ * A node keeps its number and its outputs; only their dtype changes. So a value is either in float32 or in the reduced
+ * dtype, a reader that wants the other one reads one cast that all such readers share, and no pair of casts arises. */
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/status.h"
+#include "device/storage/storage.h"
+#include "dispatch/choice.h"
+#include "graph/ir/narrowed.h"
+#include "graph/passes.h"
+
+/* Ops whose work is worth casting their inputs. */
+static const nd4c_op anchors[] = {ND4C_OP_matmul, ND4C_OP_linear, ND4C_OP_conv, ND4C_OP_conv_transpose,
+                                  ND4C_OP_attention};
+
+/* Ops that follow an anchor: each number of their result comes from one number of an operand, or their kernels add up
+ * in float32. Not among them: functions that magnify a relative error, such as exp and power. */
+static const nd4c_op followers[] = {ND4C_OP_negative,
+                                    ND4C_OP_abs,
+                                    ND4C_OP_relu,
+                                    ND4C_OP_leaky_relu,
+                                    ND4C_OP_sigmoid,
+                                    ND4C_OP_tanh,
+                                    ND4C_OP_erf,
+                                    ND4C_OP_gelu,
+                                    ND4C_OP_clip,
+                                    ND4C_OP_elu,
+                                    ND4C_OP_selu,
+                                    ND4C_OP_celu,
+                                    ND4C_OP_softplus,
+                                    ND4C_OP_softsign,
+                                    ND4C_OP_hard_sigmoid,
+                                    ND4C_OP_hard_swish,
+                                    ND4C_OP_mish,
+                                    ND4C_OP_swish,
+                                    ND4C_OP_prelu,
+                                    ND4C_OP_threshold,
+                                    ND4C_OP_hard_tanh,
+                                    ND4C_OP_glu,
+                                    ND4C_OP_swiglu,
+                                    ND4C_OP_add,
+                                    ND4C_OP_subtract,
+                                    ND4C_OP_multiply,
+                                    ND4C_OP_divide,
+                                    ND4C_OP_maximum,
+                                    ND4C_OP_minimum,
+                                    ND4C_OP_where,
+                                    ND4C_OP_bias_add,
+                                    ND4C_OP_softmax,
+                                    ND4C_OP_layer_norm,
+                                    ND4C_OP_rms_norm,
+                                    ND4C_OP_batch_norm,
+                                    ND4C_OP_group_norm,
+                                    ND4C_OP_instance_norm,
+                                    ND4C_OP_lrn,
+                                    ND4C_OP_max_pool,
+                                    ND4C_OP_average_pool,
+                                    ND4C_OP_global_average_pool,
+                                    ND4C_OP_global_max_pool,
+                                    ND4C_OP_adaptive_average_pool,
+                                    ND4C_OP_adaptive_max_pool,
+                                    ND4C_OP_mean,
+                                    ND4C_OP_max,
+                                    ND4C_OP_min,
+                                    ND4C_OP_reshape,
+                                    ND4C_OP_transpose,
+                                    ND4C_OP_broadcast_to,
+                                    ND4C_OP_squeeze,
+                                    ND4C_OP_expand_dims,
+                                    ND4C_OP_flatten,
+                                    ND4C_OP_slice,
+                                    ND4C_OP_concat,
+                                    ND4C_OP_gather,
+                                    ND4C_OP_flip,
+                                    ND4C_OP_swapaxes,
+                                    ND4C_OP_moveaxis,
+                                    ND4C_OP_select,
+                                    ND4C_OP_stack,
+                                    ND4C_OP_pad,
+                                    ND4C_OP_tile,
+                                    ND4C_OP_repeat,
+                                    ND4C_OP_depth_to_space,
+                                    ND4C_OP_space_to_depth,
+                                    ND4C_OP_take,
+                                    ND4C_OP_rotary_embedding,
+                                    ND4C_OP_resize,
+                                    ND4C_OP_copy,
+                                    ND4C_OP_matrix_transpose};
+
+typedef enum role { ROLE_OTHER, ROLE_FOLLOWER, ROLE_ANCHOR } role;
+
+typedef struct state {
+  nd4c_rewrite *rewrite;
+  nd4c_region region; /* of this pass alone */
+  int32_t count;      /* values before the pass; added ones are never looked up */
+  bool *reduced;      /* by value: its dtype was changed */
+  nd4c_value *other;  /* by value: the same in the other dtype, NONE: not made yet */
+} state;
+
+static role role_of(nd4c_op op) {
+  for (size_t i = 0; i < sizeof anchors / sizeof anchors[0]; i++) {
+    if (anchors[i] == op) {
+      return ROLE_ANCHOR;
+    }
+  }
+  for (size_t i = 0; i < sizeof followers / sizeof followers[0]; i++) {
+    if (followers[i] == op) {
+      return ROLE_FOLLOWER;
+    }
+  }
+  return ROLE_OTHER;
+}
+
+static bool is_float(const state *s, nd4c_value value) {
+  return value >= 0 && (s->rewrite->graph->values[value].dtype == ND4C_FLOAT32 || s->reduced[value]);
+}
+
+/* Whether an encoded constant is read: kernels read its blocks in place. */
+static bool reads_encoded(const state *s, const nd4c_graph_node *node) {
+  for (int32_t i = 0; i < node->input_count; i++) {
+    const nd4c_array *constant = node->inputs[i] < 0 ? NULL : s->rewrite->graph->values[node->inputs[i]].constant;
+    if (constant != NULL && (constant->storage->flags & ND4C_STORAGE_ENCODED) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* An anchor has operands of float32 or reduced ones; a follower has at least one reduced operand. */
+static bool is_candidate(const state *s, const nd4c_graph_node *node) {
+  const role its = role_of(node->def->info.op);
+  bool any = its == ROLE_ANCHOR && is_float(s, node->inputs[0]);
+  for (int32_t i = 0; i < node->input_count && !any; i++) {
+    any = its == ROLE_FOLLOWER && node->inputs[i] >= 0 && s->reduced[node->inputs[i]];
+  }
+  for (int32_t i = 0; i < node->output_count; i++) {
+    any = any && s->rewrite->graph->values[node->outputs[i]].dtype == ND4C_FLOAT32;
+  }
+  return any && !reads_encoded(s, node);
+}
+
+/* -- asking the device --------------------------------------------------------------------------------------------- */
+
+/* An operand as the node would have it: floats in the reduced dtype. */
+static nd4c_status describe(state *s, nd4c_value value, nd4c_tensor *tensor) {
+  const nd4c_graph *graph = s->rewrite->graph;
+  nd4c_graph_describe(graph, value, tensor);
+  if (value < 0) {
+    return ND4C_OK;
+  }
+  int64_t *strides = NULL;
+  ND4C_TRY(nd4c_region_make(&s->region, tensor->rank, sizeof *strides, &strides));
+  nd4c_graph_value_strides(&graph->values[value], strides);
+  tensor->strides = strides;
+  tensor->flags |= ND4C_TENSOR_CONTIGUOUS;
+  tensor->dtype = is_float(s, value) ? s->rewrite->precision : tensor->dtype;
+  return ND4C_OK;
+}
+
+/* Whether a kernel other than the reference's computes the node in the reduced dtype, or nothing needs computing. */
+static nd4c_status is_fast(state *s, const nd4c_graph_node *node, bool *fast) {
+  const nd4c_context *context = s->rewrite->context;
+  nd4c_tensor *inputs = NULL, *outputs = NULL;
+  *fast = node->def->view != NULL;
+  if (*fast) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_region_make(&s->region, node->input_count, sizeof *inputs, &inputs));
+  ND4C_TRY(nd4c_region_make(&s->region, node->output_count, sizeof *outputs, &outputs));
+  for (int32_t i = 0; i < node->input_count; i++) {
+    ND4C_TRY(describe(s, node->inputs[i], &inputs[i]));
+  }
+  for (int32_t i = 0; i < node->output_count; i++) {
+    ND4C_TRY(describe(s, node->outputs[i], &outputs[i]));
+  }
+  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                          .op = &node->def->info,
+                          .input_count = node->input_count,
+                          .output_count = node->output_count,
+                          .inputs = inputs,
+                          .outputs = outputs,
+                          .attrs = node->attrs,
+                          .stream = context->stream,
+                          .device = context->device->handle,
+                          .width = context->width};
+  *fast = nd4c_choice_is_fast(context, &call);
+  return ND4C_OK;
+}
+
+/* -- rewriting ----------------------------------------------------------------------------------------------------- */
+
+/* The value in the wanted dtype: itself, or its cast, which all such readers share. */
+static nd4c_status read_as(state *s, nd4c_value value, bool reduced, nd4c_value *read) {
+  *read = value;
+  if (s->reduced[value] == reduced) {
+    return ND4C_OK;
+  }
+  const nd4c_dtype dtype = reduced ? s->rewrite->precision : ND4C_FLOAT32;
+  if (s->other[value] == ND4C_VALUE_NONE && s->rewrite->graph->values[value].constant != NULL) {
+    ND4C_TRY(nd4c_narrowed_constant(s->rewrite, value, dtype, &s->other[value]));
+  } else if (s->other[value] == ND4C_VALUE_NONE) {
+    ND4C_TRY(nd4c_emit_cast(&s->rewrite->emitter, value, dtype, &s->other[value]));
+  }
+  *read = s->other[value];
+  return ND4C_OK;
+}
+
+/* The node's inputs, each float in the wanted dtype. */
+static nd4c_status inputs_as(state *s, int32_t index, bool reduced, nd4c_value **inputs) {
+  const int32_t count = s->rewrite->graph->nodes[index].input_count;
+  ND4C_TRY(nd4c_region_make(&s->region, count, sizeof **inputs, inputs));
+  for (int32_t i = 0; i < count; i++) {
+    const nd4c_value value = s->rewrite->graph->nodes[index].inputs[i];
+    (*inputs)[i] = value;
+    if (is_float(s, value)) {
+      ND4C_TRY(read_as(s, value, reduced, &(*inputs)[i]));
+    }
+  }
+  return ND4C_OK;
+}
+
+static void set_inputs(state *s, int32_t index, const nd4c_value *inputs) {
+  nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
+  for (int32_t i = 0; i < node->input_count; i++) {
+    if (node->inputs[i] != inputs[i]) {
+      nd4c_rewrite_input(s->rewrite, node, i, inputs[i]);
+    }
+  }
+}
+
+/* Whether the op gives the reduced dtype for these operands, and the shapes that it gave before. */
+static nd4c_status gives_reduced(state *s, int32_t index, const nd4c_value *inputs, bool *gives) {
+  const nd4c_graph *graph = s->rewrite->graph;
+  const nd4c_graph_node *node = &graph->nodes[index];
+  nd4c_inferred *inferred = NULL;
+  ND4C_TRY(nd4c_region_make(&s->region, node->output_count, sizeof *inferred, &inferred));
+  *gives = nd4c_graph_infer(graph, node->def, inputs, node->input_count, node->attrs, inferred) == ND4C_OK;
+  for (int32_t i = 0; i < node->output_count && *gives; i++) {
+    const nd4c_graph_value *output = &graph->values[node->outputs[i]];
+    *gives = inferred[i].dtype == s->rewrite->precision &&
+             nd4c_shape_equal(inferred[i].rank, inferred[i].shape, output->rank, output->shape);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status reduce(state *s, int32_t index, bool *done) {
+  nd4c_value *inputs = NULL;
+  ND4C_TRY(inputs_as(s, index, true, &inputs));
+  ND4C_TRY(gives_reduced(s, index, inputs, done));
+  if (!*done) {
+    return ND4C_OK;
+  }
+  set_inputs(s, index, inputs);
+  const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
+  for (int32_t i = 0; i < node->output_count; i++) {
+    s->rewrite->graph->values[node->outputs[i]].dtype = s->rewrite->precision;
+    s->reduced[node->outputs[i]] = true;
+  }
+  s->rewrite->changes++;
+  return ND4C_OK;
+}
+
+static nd4c_status visit(state *s, int32_t index) {
+  const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
+  bool fits = is_candidate(s, node);
+  if (fits) {
+    ND4C_TRY(is_fast(s, node, &fits));
+  }
+  if (fits) {
+    ND4C_TRY(reduce(s, index, &fits));
+  }
+  if (!fits) {
+    nd4c_value *inputs = NULL;
+    ND4C_TRY(inputs_as(s, index, false, &inputs));
+    set_inputs(s, index, inputs);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status rewrite_all(state *s) {
+  nd4c_graph *graph = s->rewrite->graph;
+  s->count = graph->value_count;
+  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->reduced, &s->reduced));
+  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->other, &s->other));
+  for (int32_t i = 0; i < s->count; i++) {
+    s->other[i] = ND4C_VALUE_NONE;
+  }
+  for (int32_t i = 0; i < s->rewrite->existing; i++) {
+    ND4C_TRY(visit(s, i));
+  }
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
+    const nd4c_value value = graph->outputs.items[i].value;
+    nd4c_value read = value;
+    ND4C_TRY(s->reduced[value] ? read_as(s, value, false, &read) : ND4C_OK);
+    if (read != value) {
+      nd4c_rewrite_output(s->rewrite, i, read);
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status run(nd4c_rewrite *rewrite) {
+  if (rewrite->precision == ND4C_DTYPE_NONE) {
+    return ND4C_OK;
+  }
+  state s = {.rewrite = rewrite};
+  const nd4c_status status = rewrite_all(&s);
+  nd4c_region_free(&s.region);
+  return status;
+}
+
+ND4C_PASS(PRECISION, 95, reduced_precision, DEVICE,
+          "lets products and what follows them compute in the dtype that options.precision asks for")

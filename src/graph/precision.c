@@ -1,0 +1,113 @@
+/* Implements precision.h: reads the precision from options and property, asks the device whether it can, and counts the
+ * nodes for the report. */
+#include "graph/precision.h"
+
+#include "array/shape.h"
+#include "base/config/config.h"
+#include "base/status.h"
+#include "dispatch/choice.h"
+
+nd4c_status nd4c_precision_check_dtype(nd4c_dtype precision) {
+  if (precision == ND4C_DTYPE_NONE || precision == ND4C_BFLOAT16 || precision == ND4C_FLOAT16) {
+    return ND4C_OK;
+  }
+  const char *name = nd4c_dtype_name(precision);
+  return nd4c_fail(ND4C_ARGUMENT, "options.precision is %s (%d), expected bfloat16, float16 or none",
+                   name != NULL ? name : "no dtype", (int)precision);
+}
+
+static nd4c_status read_property(nd4c_dtype *precision) {
+  char text[32];
+  if (nd4c_config_string(ND4C_CONFIG_PLAN_PRECISION, text, sizeof text) == 0) {
+    return ND4C_OK;
+  }
+  if (nd4c_dtype_find(text, precision) != ND4C_OK || nd4c_precision_check_dtype(*precision) != ND4C_OK) {
+    return nd4c_fail(ND4C_CONFIG, "nd4c.plan.precision (ND4C_PLAN_PRECISION) is '%s', expected bfloat16 or float16",
+                     text);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_precision_read(const nd4c_plan_options *options, nd4c_dtype *precision, const char **from) {
+  *precision = options != NULL && ND4C_HAS_FIELD(options, precision) ? options->precision : ND4C_DTYPE_NONE;
+  *from = "options.precision";
+  ND4C_TRY(nd4c_precision_check_dtype(*precision));
+  if (*precision == ND4C_DTYPE_NONE) {
+    *from = "nd4c.plan.precision";
+    return read_property(precision);
+  }
+  return !options->no_optimization
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ARGUMENT,
+                         "options.precision and options.no_optimization are both set, expected one: a "
+                         "pass makes nodes compute in another dtype");
+}
+
+/* A product large enough that only a kernel made for the dtype takes it. */
+nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precision, const char *from) {
+  enum { SIDE = 256 };
+  static const int64_t shape[] = {SIDE, SIDE}, strides[] = {SIDE, 1};
+  const nd4c_op_def *def = nd4c_op_get_def(ND4C_OP_matmul);
+  nd4c_tensor square = {.dtype = precision,
+                        .rank = 2,
+                        .flags = ND4C_TENSOR_CONTIGUOUS,
+                        .size = (int64_t)SIDE * SIDE,
+                        .shape = shape,
+                        .strides = strides};
+  const nd4c_tensor inputs[] = {square, square};
+  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                          .op = &def->info,
+                          .input_count = 2,
+                          .output_count = 1,
+                          .inputs = inputs,
+                          .outputs = &square,
+                          .stream = context->stream,
+                          .device = context->device->handle,
+                          .width = context->width};
+  if (precision == ND4C_DTYPE_NONE || nd4c_choice_is_fast(context, &call)) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_UNSUPPORTED, "%s is %s: device %s has no fast matrix product of this dtype", from,
+                   nd4c_dtype_name(precision), context->device->name);
+}
+
+nd4c_status nd4c_precision_settle(nd4c_plan *plan, const nd4c_plan_options *options) {
+  ND4C_TRY(nd4c_precision_read(options, &plan->precision, &plan->precision_from));
+  if (plan->precision != ND4C_DTYPE_NONE && plan->placement != NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "%s is %s: a plan with a placement on several devices computes in the recorded "
+                     "dtypes",
+                     plan->precision_from, nd4c_dtype_name(plan->precision));
+  }
+  return nd4c_precision_check_device(plan->context, plan->precision, plan->precision_from);
+}
+
+nd4c_status nd4c_precision_refuse_ahead(const nd4c_plan_options *options) {
+  nd4c_dtype precision = ND4C_DTYPE_NONE;
+  const char *from = NULL;
+  ND4C_TRY(nd4c_precision_read(options, &precision, &from));
+  return precision == ND4C_DTYPE_NONE
+             ? ND4C_OK
+             : nd4c_fail(ND4C_UNSUPPORTED,
+                         "%s is %s: graphs that are compiled ahead of time keep their dtypes; the "
+                         "request's math level is for their compilers",
+                         from, nd4c_dtype_name(precision));
+}
+
+void nd4c_plan_print_precision(const nd4c_plan *plan, nd4c_text *text) {
+  int32_t reduced = 0, casts = 0, kept = 0;
+  if (plan->precision == ND4C_DTYPE_NONE) {
+    return;
+  }
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
+    const nd4c_graph_node *node = &plan->graph->nodes[i];
+    const nd4c_dtype dtype = plan->graph->values[node->outputs[0]].dtype;
+    const bool cast = node->def->info.op == ND4C_OP_cast;
+    casts += cast;
+    reduced += !cast && dtype == plan->precision;
+    kept += !cast && dtype == ND4C_FLOAT32;
+  }
+  nd4c_text_print(text, "precision: %s (%s); %d nodes compute in it, %d in float32, between %d casts\n",
+                  nd4c_dtype_name(plan->precision), plan->precision_from, reduced, kept, casts);
+}

@@ -1,0 +1,356 @@
+/* Plans that compute nodes of float32 in bfloat16: which nodes do, where casts stand, what results keep, how weights
+ * are shared, and what is refused. On a machine without fast bfloat16 only the refusals are tested. */
+#include <float.h>
+
+#include "graph/precision.h"
+#include "graph_check.h"
+
+enum { SIDE = 64 };
+static const int64_t square[] = {SIDE, SIDE};
+
+/* bfloat16 has 8 bits: a rounding errs by 2^-9 at most. Three products with sums of 64 roundings each stay below this,
+ * relative to the largest result. */
+#define TOLERANCE 0x1p-6
+
+static bool has_bfloat16(void) {
+  nd4c_context *context = NULL;
+  CHECK_OK(nd4c_context_resolve(NULL, &context));
+  return nd4c_precision_check_device(context, ND4C_BFLOAT16, "test") == ND4C_OK;
+}
+
+static nd4c_value linear(nd4c_graph *graph, nd4c_value x, uint64_t seed) {
+  const nd4c_value w = check_constant(graph, 2, square, seed, -0.25, 0.25);
+  const nd4c_value bias = check_constant(graph, 1, square, seed + 1, -0.25, 0.25);
+  return check_op(graph, ND4C_OP_linear, (nd4c_value[]){x, w, bias}, 3, NULL, 0);
+}
+
+static nd4c_value product(nd4c_graph *graph, nd4c_value x, uint64_t seed) {
+  return check_binary(graph, ND4C_OP_matmul, x, check_constant(graph, 2, square, seed, -0.25, 0.25));
+}
+
+static nd4c_plan *make_plan(const nd4c_graph *graph, nd4c_dtype precision) {
+  const nd4c_plan_options options = {.struct_size = sizeof options, .precision = precision};
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  return plan;
+}
+
+/* -- patterns ------------------------------------------------------------------------------------------------------ */
+
+/* Each makes y of x. */
+static nd4c_value one_product(nd4c_graph *graph, nd4c_value x) {
+  return product(graph, x, 1);
+}
+static nd4c_value two_products(nd4c_graph *graph, nd4c_value x) {
+  return product(graph, product(graph, x, 1), 2);
+}
+static nd4c_value followers(nd4c_graph *graph, nd4c_value x) {
+  const nd4c_value h = check_unary(graph, ND4C_OP_gelu, product(graph, x, 1));
+  return product(graph, check_binary(graph, ND4C_OP_add, h, x), 2);
+}
+static nd4c_value exp_between(nd4c_graph *graph, nd4c_value x) {
+  return product(graph, check_unary(graph, ND4C_OP_exp, product(graph, x, 1)), 2);
+}
+static nd4c_value no_anchor(nd4c_graph *graph, nd4c_value x) {
+  return check_unary(graph, ND4C_OP_tanh, check_binary(graph, ND4C_OP_multiply, x, x));
+}
+static nd4c_value leaders(nd4c_graph *graph, nd4c_value x) {
+  return product(graph, check_unary(graph, ND4C_OP_tanh, x), 1);
+}
+/* The product is read in both dtypes. */
+static nd4c_value read_twice(nd4c_graph *graph, nd4c_value x) {
+  const nd4c_value h = product(graph, x, 1);
+  const nd4c_value a = check_unary(graph, ND4C_OP_exp, h), b = check_unary(graph, ND4C_OP_sin, h);
+  return check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_add, a, b), product(graph, h, 2));
+}
+static nd4c_value normalised(nd4c_graph *graph, nd4c_value x) {
+  const nd4c_attr axis[] = {check_int("axis", -1)};
+  const nd4c_value h = check_op(graph, ND4C_OP_softmax, (nd4c_value[]){product(graph, x, 1)}, 1, axis, 1);
+  return product(graph, check_unary(graph, ND4C_OP_tanh, h), 2);
+}
+
+static const struct pattern {
+  const char *name;
+  nd4c_value (*make)(nd4c_graph *graph, nd4c_value x);
+  int32_t reduced, kept, casts; /* nodes of bfloat16 and of float32, and casts */
+} patterns[] = {
+    {"a product between two casts", one_product, 1, 0, 2},
+    {"no casts between products", two_products, 2, 0, 2},
+    {"what follows a product; x is cast once", followers, 4, 0, 2},
+    {"exp stays float32", exp_between, 2, 1, 4},
+    {"nothing without a product", no_anchor, 0, 2, 0},
+    {"what only precedes a product stays float32", leaders, 1, 1, 2},
+    {"readers of float32 share a cast", read_twice, 3, 3, 4},
+    {"softmax follows", normalised, 4, 0, 2},
+};
+
+static void count(const nd4c_plan *plan, int32_t *reduced, int32_t *kept, int32_t *casts) {
+  *reduced = *kept = *casts = 0;
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
+    const nd4c_graph_node *node = &plan->graph->nodes[i];
+    const nd4c_dtype dtype = plan->graph->values[node->outputs[0]].dtype;
+    const bool cast = node->def->info.op == ND4C_OP_cast;
+    *casts += cast;
+    *reduced += !cast && dtype == ND4C_BFLOAT16;
+    *kept += !cast && dtype == ND4C_FLOAT32;
+  }
+}
+
+static void check_pattern(const struct pattern *pattern) {
+  nd4c_graph *graph = NULL;
+  nd4c_array *input[1] = {NULL}, *expected[1] = {NULL};
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", pattern->make(graph, check_input(graph, "x", 2, square))));
+  check_make_inputs(graph, 7, input);
+  check_evaluate(graph, input, expected);
+  nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
+  int32_t reduced, kept, casts;
+  count(plan, &reduced, &kept, &casts);
+  if (reduced != pattern->reduced || kept != pattern->kept || casts != pattern->casts) {
+    char *report = NULL;
+    CHECK_OK(nd4c_plan_report(plan, &report));
+    fail_msg("%s: %d nodes of bfloat16, %d of float32 and %d casts, expected %d, %d and %d:\n%s", pattern->name,
+             reduced, kept, casts, pattern->reduced, pattern->kept, pattern->casts, report);
+  }
+  check_runs(plan, input, expected, pattern->reduced > 0 ? TOLERANCE : 1e-6, pattern->name);
+  nd4c_plan_destroy(plan);
+  check_release(input, 1);
+  check_release(expected, 1);
+  nd4c_graph_destroy(graph);
+}
+
+static void products_and_what_follows_them_are_reduced(void **state) {
+  (void)state;
+  for (size_t i = 0; has_bfloat16() && i < sizeof patterns / sizeof patterns[0]; i++) {
+    check_pattern(&patterns[i]);
+  }
+}
+
+static void nothing_changes_unless_asked(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", two_products(graph, check_input(graph, "x", 2, square))));
+  nd4c_plan *plan = make_plan(graph, ND4C_DTYPE_NONE);
+  int32_t reduced, kept, casts;
+  count(plan, &reduced, &kept, &casts);
+  assert_int_equal(reduced + casts, 0);
+  assert_int_equal(kept, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* -- a network ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_value conv(nd4c_graph *graph, nd4c_value x, int64_t from, int64_t to, uint64_t seed) {
+  const int64_t shape[] = {to, from, 3, 3}, pads[] = {1, 1, 1, 1};
+  const nd4c_attr attrs[] = {check_ints("pads", pads, 4)};
+  const nd4c_value w = check_constant(graph, 4, shape, seed, -0.2, 0.2),
+                   bias = check_constant(graph, 1, &to, seed + 1, -0.2, 0.2);
+  return check_op(graph, ND4C_OP_conv, (nd4c_value[]){x, w, bias}, 3, attrs, 1);
+}
+
+/* Convolutions with a shortcut, a pool, and a classifier; the features are an output, too. */
+static nd4c_graph *make_network(void) {
+  const int64_t image[] = {1, 8, 24, 24}, flat[] = {1, SIDE}, window[] = {2, 2};
+  const nd4c_attr pool[] = {check_ints("kernel", window, 2), check_ints("strides", window, 2)};
+  const nd4c_attr to_flat[] = {check_ints("shape", flat, 2)};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 4, image);
+  nd4c_value h = check_unary(graph, ND4C_OP_relu, conv(graph, x, 8, SIDE, 1));
+  h = check_op(graph, ND4C_OP_max_pool, &h, 1, pool, 2);
+  h = check_unary(graph, ND4C_OP_relu, check_binary(graph, ND4C_OP_add, conv(graph, h, SIDE, SIDE, 3), h));
+  CHECK_OK(nd4c_graph_output(graph, "features", h));
+  h = check_unary(graph, ND4C_OP_global_average_pool, h);
+  h = check_op(graph, ND4C_OP_reshape, &h, 1, to_flat, 1);
+  CHECK_OK(nd4c_graph_output(graph, "y", linear(graph, h, 5)));
+  return graph;
+}
+
+static void a_network_keeps_its_outputs(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_network();
+  nd4c_array *input[1] = {NULL}, *expected[2] = {NULL};
+  check_make_inputs(graph, 11, input);
+  check_evaluate(graph, input, expected);
+  if (has_bfloat16()) {
+    nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
+    check_arena(plan);
+    check_runs(plan, input, expected, TOLERANCE, "a network"); /* also compares the dtypes */
+    nd4c_plan_destroy(plan);
+  }
+  check_release(input, 1);
+  check_release(expected, 2);
+  nd4c_graph_destroy(graph);
+}
+
+/* -- numbers ------------------------------------------------------------------------------------------------------- */
+
+static float result_of(float x, float w) {
+  nd4c_graph *graph = NULL;
+  nd4c_array *input = check_array(ND4C_FLOAT32, 2, square, 1, 0, 0),
+             *weights = check_array(ND4C_FLOAT32, 2, square, 1, 0, 0);
+  nd4c_array *output = NULL;
+  nd4c_value constant = ND4C_VALUE_NONE;
+  void *data = NULL;
+  CHECK_OK(nd4c_array_data_mutable(input, &data));
+  ((float *)data)[0] = x;
+  CHECK_OK(nd4c_array_data_mutable(weights, &data));
+  ((float *)data)[0] = w;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value given = check_input(graph, "x", 2, square);
+  CHECK_OK(nd4c_graph_constant(graph, weights, &constant));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_matmul, given, constant)));
+  nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const[]){input}, 1, &output, 1));
+  float numbers[SIDE * SIDE];
+  CHECK_OK(nd4c_array_read(output, numbers, sizeof numbers));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  check_release((nd4c_array *[]){input, weights, output}, 3);
+  return numbers[0];
+}
+
+static void special_numbers_pass(void **state) {
+  (void)state;
+  if (!has_bfloat16()) {
+    return;
+  }
+  assert_true(isnan(result_of(NAN, 1)));
+  assert_true(isnan(result_of(1, NAN)));
+  assert_true(result_of(INFINITY, 2) == INFINITY);
+  assert_true(result_of(2, -INFINITY) == -INFINITY);
+  /* A weight beyond bfloat16's largest number stays finite; an input is rounded, to infinity. */
+  assert_true(result_of(0.5F, FLT_MAX) == 0x1.FEp126F);
+  assert_true(result_of(FLT_MAX, 0.5F) == INFINITY);
+  assert_true(result_of(3, 1 + 0x1p-9F) == 3); /* weights are rounded to nearest even */
+}
+
+/* -- weights ------------------------------------------------------------------------------------------------------- */
+
+static const nd4c_array *weights_of(const nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
+    const nd4c_graph_node *node = &plan->graph->nodes[i];
+    if (node->def->info.op == ND4C_OP_matmul) {
+      return plan->graph->values[node->inputs[1]].constant;
+    }
+  }
+  return NULL;
+}
+
+static void plans_share_converted_weights(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  if (!has_bfloat16()) {
+    return;
+  }
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, check_input(graph, "x", 2, square), 3)));
+  nd4c_plan *first = make_plan(graph, ND4C_BFLOAT16), *second = make_plan(graph, ND4C_BFLOAT16);
+  nd4c_plan *wide = make_plan(graph, ND4C_DTYPE_NONE);
+  assert_non_null(weights_of(first));
+  assert_ptr_equal(weights_of(first), weights_of(second));
+  assert_int_equal(nd4c_array_dtype(weights_of(first)), ND4C_BFLOAT16);
+  assert_int_equal(nd4c_array_dtype(weights_of(wide)), ND4C_FLOAT32);
+  nd4c_plan_destroy(first);
+  nd4c_plan_destroy(wide);
+  nd4c_plan_destroy(second);
+  nd4c_graph_destroy(graph);
+}
+
+/* -- asking -------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status attempt(const nd4c_plan_options *options) {
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, check_input(graph, "x", 2, square), 3)));
+  const nd4c_status status = nd4c_plan_create(graph, NULL, options, &plan);
+  assert_true((plan != NULL) == (status == ND4C_OK));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  return status;
+}
+
+static void wrong_requests_are_refused(void **state) {
+  (void)state;
+  nd4c_plan_options options = {.struct_size = sizeof options, .precision = ND4C_FLOAT64};
+  assert_int_equal(attempt(&options), ND4C_ARGUMENT);
+  assert_string_equal(nd4c_error_message(), "options.precision is float64 (13), expected bfloat16, float16 or none");
+  options = (nd4c_plan_options){.struct_size = sizeof options, .precision = ND4C_BFLOAT16, .no_optimization = true};
+  assert_int_equal(attempt(&options), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "options.precision and options.no_optimization are both set"));
+  options.struct_size = offsetof(nd4c_plan_options, precision); /* an older program's struct */
+  options.no_optimization = false;
+  options.precision = ND4C_FLOAT64;
+  CHECK_OK(attempt(&options));
+  CHECK_OK(nd4c_config_set("nd4c.plan.precision", "float64"));
+  assert_int_equal(attempt(NULL), ND4C_CONFIG);
+  assert_string_equal(nd4c_error_message(),
+                      "nd4c.plan.precision (ND4C_PLAN_PRECISION) is 'float64', expected bfloat16 or float16");
+  CHECK_OK(nd4c_config_set("nd4c.plan.precision", NULL));
+}
+
+static void slow_devices_are_refused(void **state) {
+  (void)state;
+  const nd4c_plan_options options = {.struct_size = sizeof options, .precision = ND4C_BFLOAT16};
+  CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "onednn"));
+  assert_int_equal(attempt(&options), ND4C_UNSUPPORTED);
+  assert_string_equal(nd4c_error_message(),
+                      "options.precision is bfloat16: device cpu:0 has no fast matrix product of this dtype");
+  CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", NULL));
+}
+
+static void ahead_of_time_is_refused(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  const nd4c_plan_options options = {.struct_size = sizeof options, .precision = ND4C_BFLOAT16};
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, check_input(graph, "x", 2, square), 3)));
+  assert_int_equal(nd4c_plan_compile(graph, "cpu:0", &options, "unused", NULL), ND4C_UNSUPPORTED);
+  assert_non_null(strstr(nd4c_error_message(), "compiled ahead of time keep their dtypes"));
+  nd4c_graph_destroy(graph);
+}
+
+static void the_report_says_what_was_asked_and_done(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  char *text = NULL;
+  if (!has_bfloat16()) {
+    return;
+  }
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", exp_between(graph, check_input(graph, "x", 2, square))));
+  CHECK_OK(nd4c_config_set("nd4c.plan.precision", "bfloat16"));
+  nd4c_plan *plan = make_plan(graph, ND4C_DTYPE_NONE);
+  CHECK_OK(nd4c_config_set("nd4c.plan.precision", NULL));
+  CHECK_OK(nd4c_plan_report(plan, &text));
+  assert_non_null(strstr(text,
+                         "precision: bfloat16 (nd4c.plan.precision); 2 nodes compute in it, 1 in float32, "
+                         "between 4 casts\n"));
+  nd4c_free(text);
+  nd4c_plan_destroy(plan);
+  const nd4c_plan_options off = {.struct_size = sizeof off, .precision = ND4C_BFLOAT16, .passes = "-reduced_precision"};
+  CHECK_OK(nd4c_plan_create(graph, NULL, &off, &plan));
+  CHECK_OK(nd4c_plan_report(plan, &text));
+  assert_non_null(strstr(text, "precision: bfloat16 (options.precision); 0 nodes compute in it, 3 in float32"));
+  nd4c_free(text);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(products_and_what_follows_them_are_reduced),
+      cmocka_unit_test(nothing_changes_unless_asked),
+      cmocka_unit_test(a_network_keeps_its_outputs),
+      cmocka_unit_test(special_numbers_pass),
+      cmocka_unit_test(plans_share_converted_weights),
+      cmocka_unit_test(wrong_requests_are_refused),
+      cmocka_unit_test(slow_devices_are_refused),
+      cmocka_unit_test(ahead_of_time_is_refused),
+      cmocka_unit_test(the_report_says_what_was_asked_and_done),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
