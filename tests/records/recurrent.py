@@ -133,6 +133,8 @@ def layers(s, dtype, op):
     # More than one block of units, tiles of rows that end early.
     yield layer_case(s, dtype, op, steps=5, batch=11, inputs=20, hidden=35, direction=2, h=True)
     yield layer_case(s, dtype, op, steps=4, batch=1, inputs=9, hidden=17, batch_first=True)
+    for batch in (4, 5, 6, 7):
+        yield layer_case(s, dtype, op, steps=2, batch=batch, inputs=5, hidden=9, direction=2)
     if op == "gru":
         yield layer_case(s, dtype, op, steps=4, batch=11, inputs=20, hidden=35, linear_before_reset=True, batch_first=True)
         yield layer_case(s, dtype, op, linear_before_reset=True, h=True)

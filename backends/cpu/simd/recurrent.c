@@ -32,7 +32,7 @@ static shape shape_of(const nd4c_call *call) {
   s.lanes = nd4c_simd.recurrent->lanes;
   s.blocks = (s.hidden + s.lanes - 1) / s.lanes;
   s.wide = s.gates * s.lanes;
-  int64_t step_bytes = s.batch * s.blocks * s.wide * (int64_t)sizeof(float);
+  int64_t step_bytes = s.directions * s.batch * s.blocks * s.wide * (int64_t)sizeof(float);
   s.ahead = step_bytes > 0 ? AHEAD_BYTES / step_bytes : 1;
   s.ahead = s.ahead < 1 ? 1 : s.ahead > s.steps ? s.steps : s.ahead;
   return s;
@@ -163,11 +163,11 @@ static places places_of(const nd4c_call *call, const shape *s) {
   const state *st = call->state;
   places p = {0};
   p.packed = take(&p.end, st->packed == NULL ? packed_bytes(s) / (int64_t)sizeof(float) : 0);
-  p.ahead = take(&p.end, s->ahead * s->batch * s->blocks * s->wide);
+  p.ahead = take(&p.end, s->directions * s->ahead * s->batch * s->blocks * s->wide);
   p.zeros = take(&p.end, s->directions * s->batch * s->hidden);
-  p.bias = take(&p.end, 2 * s->blocks * s->wide);
-  p.z = take(&p.end, s->batch * s->blocks * s->lanes);
-  p.reset = take(&p.end, s->batch * s->blocks * s->lanes);
+  p.bias = take(&p.end, s->directions * 2 * s->blocks * s->wide);
+  p.z = take(&p.end, s->directions * s->batch * s->blocks * s->lanes);
+  p.reset = take(&p.end, s->directions * s->batch * s->blocks * s->lanes);
   p.worker_bytes = ROWS_TOGETHER * s->wide * (int64_t)sizeof(float);
   p.workers = take(&p.end, (call->width > 1 ? call->width : 1) * ROWS_TOGETHER * s->wide);
   return p;
@@ -196,20 +196,29 @@ typedef struct job {
   int64_t x_time, x_sequence;                /* strides */
   int64_t time;
   const float *before;
-  float *y, *c, *z, *reset;
+  bool back;
+  float *y, *y_first, *c, *z, *reset; /* y: of this step; y_first: of the first in time */
+  int64_t y_time;
   int64_t before_step, y_step, c_step;
-  char *workers;
-  int64_t worker_bytes;
-  void (*run_piece)(const struct job *j, const piece *p);
 } job;
 
-/* x's part of the gates of blocks [begin, end) of the steps ahead. */
+/* The directions of a call. Both take a step at the same time, so that threads meet once for both. */
+typedef struct team {
+  job jobs[2];
+  char *workers;
+  int64_t worker_bytes;
+  void (*run_piece)(const job *j, const piece *p);
+} team;
+
+/* x's part of the gates of pieces [begin, end) of the steps ahead: the blocks of one direction, then of the other. */
 static void project_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
-  const shape *s = &j->s;
+  const team *both = user;
+  const shape *s = &both->jobs[0].s;
   int64_t row = s->blocks * s->wide;
   (void)worker;
-  for (int64_t block = begin; block < end; block++) {
+  for (int64_t index = begin; index < end; index++) {
+    const job *j = &both->jobs[index / s->blocks];
+    int64_t block = index % s->blocks;
     const float *packed = j->packed + block * block_numbers(s), *bias = j->x_bias + block * s->wide;
     const float *x = j->x + j->first * j->x_time;
     float *to = j->ahead + block * s->wide;
@@ -230,7 +239,7 @@ static void project_range(void *user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-static piece piece_of(const job *j, int64_t block, int64_t row, int32_t worker) {
+static piece piece_of(const job *j, int64_t block, int64_t row, float *gates) {
   const shape *s = &j->s;
   piece p = {.row = row, .unit = block * s->lanes};
   p.rows = s->batch - row < ROWS_TOGETHER ? s->batch - row : ROWS_TOGETHER;
@@ -238,23 +247,27 @@ static piece piece_of(const job *j, int64_t block, int64_t row, int32_t worker) 
   p.r = j->packed + block * block_numbers(s) + s->wide * s->inputs;
   p.x = j->ahead + (((j->time - j->first) * s->batch + row) * s->blocks + block) * s->wide;
   p.before = j->before + row * j->before_step;
-  p.gates = (float *)(void *)(j->workers + worker * j->worker_bytes);
+  p.gates = gates;
   return p;
 }
 
 static void pieces_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
-  for (int64_t block = begin; block < end; block++) {
-    for (int64_t row = 0; row < j->s.batch; row += ROWS_TOGETHER) {
-      const piece p = piece_of(j, block, row, worker);
-      j->run_piece(j, &p);
+  const team *both = user;
+  const shape *s = &both->jobs[0].s;
+  float *gates = (float *)(void *)(both->workers + worker * both->worker_bytes);
+  for (int64_t index = begin; index < end; index++) {
+    const job *j = &both->jobs[index / s->blocks];
+    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
+      const piece p = piece_of(j, index % s->blocks, row, gates);
+      both->run_piece(j, &p);
     }
   }
 }
 
-static void run_pieces(job *j, int64_t grain, int32_t width, void (*run_piece)(const job *, const piece *)) {
-  j->run_piece = run_piece;
-  nd4c_cpu_parallel(j->s.blocks, grain, width, pieces_range, j);
+static void run_pieces(team *both, int64_t grain, int32_t width, void (*run_piece)(const job *, const piece *)) {
+  const shape *s = &both->jobs[0].s;
+  both->run_piece = run_piece;
+  nd4c_cpu_parallel(s->directions * s->blocks, grain, width, pieces_range, both);
 }
 
 static void lstm_piece(const job *j, const piece *p) {
@@ -301,16 +314,16 @@ static void update_piece(const job *j, const piece *p) {
                                   p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit, j->y_step);
 }
 
-static void run_step(job *j, int32_t width) {
-  const shape *s = &j->s;
+static void run_step(team *both, int32_t width) {
+  const shape *s = &both->jobs[0].s;
   int64_t grain = 32768 / (s->batch * s->wide * s->hidden + 1) + 1;
   if (s->is_lstm) {
-    run_pieces(j, grain, width, lstm_piece);
+    run_pieces(both, grain, width, lstm_piece);
   } else if (s->before_reset) {
-    run_pieces(j, grain, width, gru_piece);
+    run_pieces(both, grain, width, gru_piece);
   } else {
-    run_pieces(j, grain, width, reset_piece);
-    run_pieces(j, grain, width, update_piece);
+    run_pieces(both, grain, width, reset_piece);
+    run_pieces(both, grain, width, update_piece);
   }
 }
 
@@ -329,31 +342,38 @@ static void take_biases(const shape *s, const float *given, float *x_bias, float
   }
 }
 
-static void run_direction(const nd4c_call *call, job *j, int64_t direction, const float *initial, float *last_h) {
+/* A direction's steps and states in the call's operands. */
+static void place_direction(const nd4c_call *call, job *j, int64_t direction, const float *initial) {
   const shape *s = &j->s;
-  bool back = s->back_only || direction == 1;
-  float *y = (float *)call->outputs[0].data;
-  int64_t y_time = s->batch_first ? s->directions * s->hidden : s->directions * s->batch * s->hidden;
-  int64_t state_step = s->batch_first ? s->directions * s->hidden : s->hidden;
-  y += direction * (s->batch_first ? s->hidden : s->batch * s->hidden);
+  j->back = s->back_only || direction == 1;
+  j->y_time = s->batch_first ? s->directions * s->hidden : s->directions * s->batch * s->hidden;
+  j->y_first = (float *)call->outputs[0].data + direction * (s->batch_first ? s->hidden : s->batch * s->hidden);
   j->y_step = s->batch_first ? s->steps * s->directions * s->hidden : s->hidden;
-  j->c_step = state_step;
+  j->c_step = s->batch_first ? s->directions * s->hidden : s->hidden;
   j->before = initial;
-  j->before_step = state_step;
+  j->before_step = j->c_step;
+}
+
+static void run_steps(team *both, int32_t width) {
+  const shape *s = &both->jobs[0].s;
   for (int64_t step = 0; step < s->steps; step++) {
-    j->time = back ? s->steps - 1 - step : step;
-    if (step % s->ahead == 0) {
-      j->count = s->steps - step < s->ahead ? s->steps - step : s->ahead;
-      j->first = back ? j->time - j->count + 1 : j->time;
-      nd4c_cpu_parallel(s->blocks, 1, call->width, project_range, j);
+    for (int64_t d = 0; d < s->directions; d++) {
+      job *j = &both->jobs[d];
+      j->time = j->back ? s->steps - 1 - step : step;
+      if (step % s->ahead == 0) {
+        j->count = s->steps - step < s->ahead ? s->steps - step : s->ahead;
+        j->first = j->back ? j->time - j->count + 1 : j->time;
+      }
+      j->y = j->y_first + j->time * j->y_time;
     }
-    j->y = y + j->time * y_time;
-    run_step(j, call->width);
-    j->before = j->y;
-    j->before_step = j->y_step;
-  }
-  for (int64_t i = 0; i < s->batch; i++) {
-    memcpy(last_h + i * state_step, j->before + i * j->before_step, (size_t)s->hidden * sizeof(float));
+    if (step % s->ahead == 0) {
+      nd4c_cpu_parallel(s->directions * s->blocks, 1, width, project_range, both);
+    }
+    run_step(both, width);
+    for (int64_t d = 0; d < s->directions; d++) {
+      both->jobs[d].before = both->jobs[d].y;
+      both->jobs[d].before_step = both->jobs[d].y_step;
+    }
   }
 }
 
@@ -372,30 +392,39 @@ static nd4c_status run(const nd4c_call *call) {
   }
   float *biases = (float *)(void *)(scratch + p.bias);
   memset(zeros, 0, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
-  job j = {.s = s,
-           .x = call->inputs[ND4C_IN_rnn_x].data,
-           .x_bias = biases,
-           .r_bias = biases + s.blocks * s.wide,
-           .ahead = (float *)(void *)(scratch + p.ahead),
-           .x_time = s.batch_first ? s.inputs : s.batch * s.inputs,
-           .x_sequence = s.batch_first ? s.steps * s.inputs : s.inputs,
-           .z = (float *)(void *)(scratch + p.z),
-           .reset = (float *)(void *)(scratch + p.reset),
-           .workers = scratch + p.workers,
-           .worker_bytes = p.worker_bytes};
   if (s.is_lstm && c == NULL) {
     memset(call->outputs[2].data, 0, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
   } else if (s.is_lstm) {
     memmove(call->outputs[2].data, c->data, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
   }
+  team both = {.workers = scratch + p.workers, .worker_bytes = p.worker_bytes};
+  int64_t states = s.batch * s.blocks * s.lanes;
   for (int64_t direction = 0; direction < s.directions; direction++) {
     int64_t at = direction * (s.batch_first ? s.hidden : s.batch * s.hidden);
     const float *given = bias != NULL ? (const float *)bias->data + direction * 2 * s.gates * s.hidden : NULL;
-    take_biases(&s, given, biases, biases + s.blocks * s.wide);
-    j.packed = packed + direction * s.blocks * block_numbers(&s);
-    j.c = s.is_lstm ? (float *)call->outputs[2].data + at : NULL;
-    const float *initial = h != NULL ? (const float *)h->data + at : zeros;
-    run_direction(call, &j, direction, initial, (float *)call->outputs[1].data + at);
+    float *x_bias = biases + direction * 2 * s.blocks * s.wide, *r_bias = x_bias + s.blocks * s.wide;
+    take_biases(&s, given, x_bias, r_bias);
+    job *j = &both.jobs[direction];
+    *j = (job){.s = s,
+               .x = call->inputs[ND4C_IN_rnn_x].data,
+               .packed = packed + direction * s.blocks * block_numbers(&s),
+               .x_bias = x_bias,
+               .r_bias = r_bias,
+               .ahead = (float *)(void *)(scratch + p.ahead) + direction * s.ahead * s.batch * s.blocks * s.wide,
+               .x_time = s.batch_first ? s.inputs : s.batch * s.inputs,
+               .x_sequence = s.batch_first ? s.steps * s.inputs : s.inputs,
+               .z = (float *)(void *)(scratch + p.z) + direction * states,
+               .reset = (float *)(void *)(scratch + p.reset) + direction * states,
+               .c = s.is_lstm ? (float *)call->outputs[2].data + at : NULL};
+    place_direction(call, j, direction, h != NULL ? (const float *)h->data + at : zeros);
+  }
+  run_steps(&both, call->width);
+  for (int64_t direction = 0; direction < s.directions; direction++) {
+    const job *j = &both.jobs[direction];
+    float *last = (float *)call->outputs[1].data + direction * (s.batch_first ? s.hidden : s.batch * s.hidden);
+    for (int64_t i = 0; i < s.batch; i++) {
+      memcpy(last + i * j->c_step, j->before + i * j->before_step, (size_t)s.hidden * sizeof(float));
+    }
   }
   return ND4C_OK;
 }

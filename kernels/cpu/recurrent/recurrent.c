@@ -59,6 +59,7 @@ ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
       b[v] = vector_load_float32(packed + v * LANES);
+      ND4C_IN_REGISTER(b[v]);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++) {
@@ -117,6 +118,11 @@ ND4C_INLINED void single(int vectors, int64_t k, const float *a, const float *pa
   }
 }
 
+#define REMAINDER(count)                                                              \
+  case count:                                                                         \
+    tile(count, vectors, k, a, a_stride, packed, start, start_stride, to, to_stride); \
+    break;
+
 /* All rows, with `k` terms, whose weights stay in the first-level cache. */
 ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
                           const float *start, int64_t start_stride, float *to, int64_t to_stride) {
@@ -126,16 +132,24 @@ ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, 
     start = start != NULL ? start + ROWS * start_stride : NULL;
     to += ROWS * to_stride;
   }
-  for (; rows >= 2; rows -= 2) {
-    tile(2, vectors, k, a, a_stride, packed, start, start_stride, to, to_stride);
-    a += 2 * a_stride;
-    start = start != NULL ? start + 2 * start_stride : NULL;
-    to += 2 * to_stride;
-  }
-  if (rows > 0) {
-    single(vectors, k, a, packed, start, to);
+  /* One tile takes all rows that are left, so that it reads the weights once. */
+  switch (rows) {
+#if defined(__AVX512F__)
+    REMAINDER(7)
+    REMAINDER(6)
+    REMAINDER(5)
+    REMAINDER(4)
+#endif
+    REMAINDER(3)
+    REMAINDER(2)
+    case 1:
+      single(vectors, k, a, packed, start, to);
+      break;
+    default:
+      break;
   }
 }
+#undef REMAINDER
 
 /* Bytes of weights that are multiplied at a time if there are several tiles of rows. */
 enum { WEIGHT_BYTES = 24 << 10 };
