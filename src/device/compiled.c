@@ -95,12 +95,12 @@ static void find_tensor(const nd4c_segment *segment, int32_t value, nd4c_tensor 
   }
 }
 
-static bool accepts(const nd4c_compiled *compiled, const nd4c_segment *segment, const nd4c_tensor *tensors,
-                    nd4c_executable_info *info) {
+bool nd4c_compiled_serves(const nd4c_compiled *compiled, const nd4c_tensor *inputs, int32_t input_count,
+                          const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info) {
   const nd4c_compiler *compiler = compiled->compiler;
   *info = (nd4c_executable_info){.struct_size = ND4C_SIZE_OF(nd4c_executable_info)};
-  return compiler->accepts(compiler->data, compiled->executable, tensors, segment->input_count,
-                           tensors + segment->input_count, segment->output_count, info) &&
+  return compiled->pattern != NULL &&
+         compiler->accepts(compiler->data, compiled->executable, inputs, input_count, outputs, output_count, info) &&
          check_info(compiler, compiled->device, info) == ND4C_OK;
 }
 
@@ -110,7 +110,9 @@ static nd4c_compiled *find_shared(const nd4c_compiler *compiler, const nd4c_devi
                                   nd4c_executable_info *info) {
   for (nd4c_compiled *at = list; at != NULL; at = at->next) {
     if (at->compiler == compiler && at->device == device && at->pattern_bytes == bytes &&
-        memcmp(at->pattern, pattern, bytes) == 0 && accepts(at, segment, tensors, info)) {
+        memcmp(at->pattern, pattern, bytes) == 0 &&
+        nd4c_compiled_serves(at, tensors, segment->input_count, tensors + segment->input_count, segment->output_count,
+                             info)) {
       return nd4c_compiled_retain(at);
     }
   }

@@ -42,6 +42,11 @@ nd4c_compiled *nd4c_compiled_retain(nd4c_compiled *compiled);
 /* Drops a reference. NULL is fine. All runs have ended, or another reference is held until they have. */
 void nd4c_compiled_release(nd4c_compiled *compiled);
 
+/* Whether the executable also serves operands of these extents and strides, which have no data. `info`: what runs on
+ * them need. */
+bool nd4c_compiled_serves(const nd4c_compiled *compiled, const nd4c_tensor *inputs, int32_t input_count,
+                          const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info);
+
 /* The device scratch that runs with this answer need. */
 static inline nd4c_scratch_range nd4c_compiled_scratch(const nd4c_executable_info *info) {
   const int64_t least = info->device_scratch_bytes, best = info->device_scratch_best;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/config/config.h"
+#include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
@@ -17,6 +18,16 @@
 #include "dispatch/engines.h"
 
 enum { REASON_SIZE = 512 };
+
+static _Thread_local int64_t preparation_time;
+
+int64_t nd4c_choice_preparation_time(void) {
+  return preparation_time;
+}
+
+void nd4c_choice_add_preparation(int64_t nanoseconds) {
+  preparation_time += nanoseconds;
+}
 
 /* The verdict on each candidate, for the error text and for explain. */
 typedef struct search {
@@ -129,7 +140,9 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   void *state = NULL;
   prepared.data = kernel->data;
   if (!declined && kernel->prepare != NULL) {
+    const int64_t begin = nd4c_os_nanoseconds();
     nd4c_status status = nd4c_driver_kernel_prepare(kernel, &prepared, &state);
+    nd4c_choice_add_preparation(nd4c_os_nanoseconds() - begin);
     if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
       return status;
     }

@@ -42,6 +42,8 @@ typedef struct nd4c_constant_input {
 typedef struct nd4c_constants {
   nd4c_tensor *inputs;
   const nd4c_constant_input *items; /* by input */
+  const nd4c_choice *like; /* a choice for the same constants, which have not changed since; it may have the forms.
+                              NULL: none */
 } nd4c_constants;
 
 /* Picks and prepares for `call`, whose tensors have dtype, shape, strides and flags. `constants`: the arrays of its
@@ -59,6 +61,10 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
 
 /* The execution of a compiled choice for `call`, filled in as by nd4c_choice_run. */
 nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
+
+/* Nanoseconds that this thread has spent so far in kernels' own preparation and packing: what their libraries take. */
+int64_t nd4c_choice_preparation_time(void);
+void nd4c_choice_add_preparation(int64_t nanoseconds);
 
 /* True if a kernel or a compiler of the device says that it can compute the call. Prepares nothing. */
 bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request);

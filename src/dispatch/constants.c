@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
@@ -82,6 +83,7 @@ typedef struct packing {
   const nd4c_call *call;
   const nd4c_kernel *kernel;
   const nd4c_constant_input *constant;
+  const nd4c_form *known; /* of this input, in an earlier choice; NULL: none */
   int32_t input;
   nd4c_layout layout;
 } packing;
@@ -115,8 +117,10 @@ static nd4c_status call_pack(const packing *p, nd4c_tensor *tensors, const nd4c_
   call.stream = p->context->stream;
   nd4c_tensor to = tensors[p->input];
   nd4c_form_describe(form, &to);
+  const int64_t begin = nd4c_os_nanoseconds();
   nd4c_error_expect();
   nd4c_status status = nd4c_driver_answer(p->kernel->pack(&call, p->input, &p->layout, &to), "pack");
+  nd4c_choice_add_preparation(nd4c_os_nanoseconds() - begin);
   if (status != ND4C_OK) {
     nd4c_submission_settle(p->context, status);
   }
@@ -190,7 +194,8 @@ static nd4c_status get_form(const packing *p, nd4c_form **out) {
                                      .engine = p->kernel->engine,
                                      .layout = &p->layout};
   ND4C_TRY(check_layout(p)); /* before any code relies on its numbers */
-  *out = nd4c_form_find(&request);
+  *out = p->known != NULL ? nd4c_form_share(&request, p->known) : NULL;
+  *out = *out != NULL ? *out : nd4c_form_find(&request);
   if (*out != NULL) {
     return ND4C_OK;
   }
@@ -222,7 +227,13 @@ static int32_t ask_wishes(const nd4c_context *context, const nd4c_call *call, co
         constants->inputs[i].layout != ND4C_LAYOUT_STRIDED) {
       continue;
     }
-    *p = (packing){context, call, kernel, &constants->items[i], i, {.struct_size = ND4C_SIZE_OF(nd4c_layout)}};
+    *p = (packing){.context = context,
+                   .call = call,
+                   .kernel = kernel,
+                   .constant = &constants->items[i],
+                   .known = constants->like != NULL ? nd4c_choice_form(constants->like, i) : NULL,
+                   .input = i,
+                   .layout = {.struct_size = ND4C_SIZE_OF(nd4c_layout)}};
     count += kernel->wants_layout(&asked, i, &p->layout);
   }
   return count;

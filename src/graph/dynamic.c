@@ -5,7 +5,7 @@
 #include "base/config/config.h"
 #include "base/status.h"
 #include "graph/callers.h"
-#include "graph/passes.h"
+#include "graph/plan/common.h"
 
 enum { SHOWN = 200 };
 
@@ -36,6 +36,12 @@ static int64_t limit_of(const nd4c_plan_options *options) {
   return given ? options->binding_bytes : nd4c_config_int(ND4C_CONFIG_PLAN_BINDINGS);
 }
 
+/* Kernel choices may be shared where no stream orders what they prepared, and if no pass runs on each binding. */
+static bool may_share(const nd4c_plan *plan, bool optimize) {
+  return !optimize && plan->helper == NULL && nd4c_device_is_immediate(plan->device) &&
+         !plan->device->description.whole_buffers;
+}
+
 nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options, bool optimize) {
   ND4C_TRY(check_options(plan));
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *plan->dynamic, "a plan with dims", &plan->dynamic));
@@ -47,7 +53,8 @@ nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options,
   dynamic->counts.byte_limit = limit_of(options);
   dynamic->phase.phase = ND4C_PLAN_RECORDING;
   dynamic->helper = plan->helper == NULL ? NULL : nd4c_context_retain(plan->helper);
-  return nd4c_dims_find(plan);
+  ND4C_TRY(nd4c_dims_find(plan));
+  return may_share(plan, optimize) ? nd4c_common_make(plan->graph, &dynamic->common) : ND4C_OK;
 }
 
 static void drop_helper(nd4c_dynamic *dynamic) {
@@ -63,6 +70,7 @@ void nd4c_dynamic_free(nd4c_plan *plan) {
     return;
   }
   nd4c_bindings_free(plan);
+  nd4c_common_free(dynamic->common);
   drop_helper(dynamic);
   nd4c_lock_destroy(&dynamic->lock);
   nd4c_lock_destroy(&dynamic->making);

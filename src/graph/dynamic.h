@@ -46,7 +46,8 @@ typedef struct nd4c_dynamic_phase {
 
 struct nd4c_dynamic {
   bool optimize;
-  nd4c_context *helper; /* one reference: the context that computes what the plan's device cannot; NULL: none */
+  nd4c_plan_common *common; /* plan/common.h; NULL: bindings share nothing */
+  nd4c_context *helper;     /* one reference: the context that computes what the plan's device cannot; NULL: none */
   int32_t dim_count, place_count;
   nd4c_dim_place *places; /* of the inputs, in their order */
   const int32_t *sources; /* by dim: the place that its number is read from */
@@ -93,6 +94,13 @@ void nd4c_bindings_free(nd4c_plan *plan);
 nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound);
 /* Memory that a plan without dims holds, except for its constants and their packed forms. */
 int64_t nd4c_dynamic_bytes(const nd4c_plan *bound);
+
+/* -- dynamic_graph.c ----------------------------------------------------------------------------------------------- */
+
+/* The graph of a binding, which borrows from the plan's graph. OVERFLOW: a shape has no size in 64 bits. */
+nd4c_status nd4c_graph_number(const nd4c_plan_common *common, const nd4c_binding *binding, nd4c_graph **graph);
+/* NULL is fine. */
+void nd4c_graph_free_numbers(nd4c_graph *graph);
 
 /* -- dynamic_phase.c ----------------------------------------------------------------------------------------------- */
 

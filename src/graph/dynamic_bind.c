@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "graph/dynamic.h"
+#include "graph/plan/common.h"
 
 /* Binds all dims of the plan's graph. */
 static nd4c_status bind_graph(const nd4c_plan *plan, const int64_t *dims, nd4c_graph **bound) {
@@ -28,29 +29,66 @@ static nd4c_status settle(const nd4c_plan *plan, nd4c_context *asked, nd4c_plan 
   return ND4C_OK;
 }
 
-static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan *bound) {
+/* A plan of a graph of its own, on which passes run. */
+static nd4c_status build_alone(const nd4c_plan *plan, const int64_t *dims, nd4c_plan *bound) {
+  ND4C_TRY(bind_graph(plan, dims, &bound->graph));
+  return nd4c_plan_build(bound, plan->dynamic->optimize);
+}
+
+/* A plan that shares with other bindings what does not depend on extents. */
+static nd4c_status build_shared(const nd4c_plan *plan, const int64_t *dims, nd4c_plan *bound) {
+  nd4c_plan_common *common = plan->dynamic->common;
+  nd4c_binding binding;
+  nd4c_status status = nd4c_binding_make(plan->graph->extents, dims, NULL, &binding);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "plan");
+  }
+  bound->borrows = true;
+  status = nd4c_graph_number(common, &binding, &bound->graph);
+  nd4c_binding_free(&binding);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "plan");
+  }
+  bound->common = common;
+  status = nd4c_plan_build(bound, false);
+  bound->common = NULL;
+  common->fixed = common->fixed || status == ND4C_OK;
+  return status;
+}
+
+static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool shared,
+                        nd4c_plan *bound) {
   bound->profiled = plan->profiled;
   bound->switches = plan->switches;
   nd4c_engine_rules_read(&bound->rules);
   ND4C_TRY(nd4c_compile_request_copy("nd4c_plan_run", plan->compile, &bound->compile));
   ND4C_TRY(settle(plan, context, bound));
-  ND4C_TRY(bind_graph(plan, dims, &bound->graph));
   bound->nodes_recorded = plan->nodes_recorded;
-  ND4C_TRY(nd4c_plan_build(bound, plan->dynamic->optimize));
+  ND4C_TRY(shared ? build_shared(plan, dims, bound) : build_alone(plan, dims, bound));
   bound->helper = NULL;
   return context == NULL ? ND4C_OK : nd4c_plan_move(bound, NULL);
 }
 
-nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound) {
+static nd4c_status make(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool shared,
+                        nd4c_plan **bound) {
   nd4c_plan *made = NULL;
   ND4C_TRY(nd4c_plan_allocate(&made));
-  const nd4c_status status = fill(plan, context, dims, made);
+  const nd4c_status status = fill(plan, context, dims, shared, made);
   if (status != ND4C_OK) {
     nd4c_plan_destroy(made);
     return status;
   }
   *bound = made;
   return ND4C_OK;
+}
+
+/* A compiler that took a piece of the first binding may refuse it for these extents; then the binding shares nothing.
+ */
+nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound) {
+  const nd4c_plan_common *common = plan->dynamic->common;
+  const bool shared = common != NULL && !common->unfit;
+  const nd4c_status status = make(plan, context, dims, shared, bound);
+  return shared && status == ND4C_UNSUPPORTED ? make(plan, context, dims, false, bound) : status;
 }
 
 int64_t nd4c_dynamic_bytes(const nd4c_plan *bound) {

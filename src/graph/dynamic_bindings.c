@@ -112,7 +112,8 @@ static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *d
 }
 
 /* Adds a binding and takes it; returns what must be dropped for it. */
-static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, int64_t nanoseconds) {
+static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, int64_t nanoseconds,
+                              int64_t preparation) {
   nd4c_lock_acquire(&dynamic->lock);
   nd4c_plan_binding **bucket = bucket_of(dynamic, binding->hash);
   binding->next = *bucket;
@@ -121,6 +122,7 @@ static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding,
   dynamic->counts.kept++;
   dynamic->counts.bytes += binding->bytes;
   dynamic->counts.nanoseconds += nanoseconds;
+  dynamic->counts.prepare_nanoseconds += preparation;
   use(dynamic, binding, true);
   nd4c_plan_binding *dropped = trim(dynamic);
   nd4c_lock_release(&dynamic->lock);
@@ -150,10 +152,10 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
   nd4c_plan_binding *dropped = NULL;
   *binding = look(dynamic, dims, hash); /* another thread may have made it meanwhile */
   if (*binding == NULL) {
-    const int64_t begin = nd4c_os_nanoseconds();
+    const int64_t begin = nd4c_os_nanoseconds(), preparation = nd4c_choice_preparation_time();
     status = make(plan, context, dims, hash, binding);
     if (status == ND4C_OK) {
-      dropped = add(dynamic, *binding, nd4c_os_nanoseconds() - begin);
+      dropped = add(dynamic, *binding, nd4c_os_nanoseconds() - begin, nd4c_choice_preparation_time() - preparation);
     }
   }
   nd4c_lock_release(&dynamic->making);

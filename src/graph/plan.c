@@ -49,7 +49,11 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
       nd4c_context_drop(plan->places[i].context);
     }
   }
-  nd4c_graph_destroy(plan->graph);
+  if (plan->borrows) {
+    nd4c_graph_free_numbers(plan->graph);
+  } else {
+    nd4c_graph_destroy(plan->graph);
+  }
   nd4c_region_free(&plan->region);
   nd4c_deallocate(plan->compile);
   nd4c_plan_drop_compiled(plan);

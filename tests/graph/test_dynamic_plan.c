@@ -3,7 +3,7 @@
  * mid-binding. */
 #include <pthread.h>
 
-#include "graph/dynamic/dynamic.h"
+#include "graph/dynamic.h"
 #include "graph_check.h"
 
 enum { DIMS = 2, LENGTH = 512 };

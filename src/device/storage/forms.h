@@ -28,6 +28,10 @@ typedef struct nd4c_form_request {
 /* The storage's form, one reference for the caller; NULL: there is none, or the contents have changed since. */
 nd4c_form *nd4c_form_find(const nd4c_form_request *request);
 
+/* A form that the caller holds, as `known`, if it serves the request; one more reference. The caller knows that the
+ * contents have not changed: they are not read. NULL: it does not serve. */
+nd4c_form *nd4c_form_share(const nd4c_form_request *request, const nd4c_form *known);
+
 /* A new form with undefined contents, one reference for the caller; other threads cannot find it yet. MEMORY,
  * MEMORY_CAP. */
 nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out);

@@ -13,7 +13,7 @@
 #include "device/provider/answer.h"
 #include "device/provider/compilers.h"
 #include "dispatch/execute.h"
-#include "graph/plan.h"
+#include "graph/plan/common.h"
 
 enum { RECENT_DECLINES = 16 };
 
@@ -343,7 +343,7 @@ static nd4c_status allocate(partitioning *work) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_find_segments(nd4c_plan *plan) {
+static nd4c_status find_segments(nd4c_plan *plan) {
   int32_t count = 0, asked = 0;
   const nd4c_compiler *const *compilers = nd4c_device_compilers(plan->device, &count);
   for (int32_t i = 0; i < count; i++) {
@@ -361,4 +361,12 @@ nd4c_status nd4c_plan_find_segments(nd4c_plan *plan) {
     }
   }
   return mark_values(plan);
+}
+
+nd4c_status nd4c_plan_find_segments(nd4c_plan *plan) {
+  if (plan->common != NULL && plan->common->fixed) {
+    return nd4c_common_take(plan);
+  }
+  ND4C_TRY(find_segments(plan));
+  return plan->common != NULL ? nd4c_common_keep(plan) : ND4C_OK;
 }

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "device/provider/compilers.h"
 #include "device/trace/tracer.h"
-#include "graph/plan.h"
+#include "graph/plan/common.h"
 #include "submit/submit.h"
 
 /* -- describing --------------------------------------------------------------------------------------------------- */
@@ -313,7 +313,14 @@ nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4
   return status;
 }
 
-nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
+/* A further binding's segment, for which the first one's executable does not serve. */
+static nd4c_status compile_again(nd4c_plan *plan, const int32_t *nodes, nd4c_plan_segment *made) {
+  bool declined = false;
+  ND4C_TRY(nd4c_plan_compile_segment(plan, nodes, made, &declined));
+  return declined ? ND4C_UNSUPPORTED : ND4C_OK; /* the text is the compiler's */
+}
+
+static nd4c_status make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
   nd4c_plan_segment *made = &plan->segments[plan->segment_of[node]];
   int32_t *nodes = NULL;
   nd4c_segment segment;
@@ -323,13 +330,23 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   for (int32_t i = 0; i < made->node_count; i++) {
     nodes[i] = made->first + i;
   }
+  ND4C_TRY(made->compiled == NULL ? compile_again(plan, nodes, made) : ND4C_OK);
   ND4C_TRY(nd4c_plan_describe_segment(plan, made->compiler, nodes, made->node_count, &segment, &inputs, &outputs));
   step->segment = made;
   step->node = node;
   step->inputs = inputs;
   step->outputs = outputs;
-  ND4C_TRY(describe_step(plan, &segment, step));
-  return ND4C_OK;
+  return describe_step(plan, &segment, step);
+}
+
+nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
+  const bool further = plan->common != NULL && plan->common->fixed;
+  bool served = false;
+  if (further) {
+    ND4C_TRY(nd4c_common_take_segment(plan, plan->segment_of[node], step, &served));
+  }
+  ND4C_TRY(served ? ND4C_OK : make_segment(plan, node, step));
+  return plan->common == NULL || further || plan->common->unfit ? ND4C_OK : nd4c_common_keep_segment(plan, step);
 }
 
 bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size) {

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "dispatch/constants.h"
 #include "graph/control.h"
-#include "graph/plan.h"
+#include "graph/plan/common.h"
 
 const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size) {
   const nd4c_graph_node *info = &plan->graph->nodes[node];
@@ -64,14 +64,19 @@ static bool fits_whole(const nd4c_plan *plan, const nd4c_step *step) {
   return whole;
 }
 
-/* Makes a choice on one of the plan's devices. If another device may take the step instead, constants are copied only
- * to a device that can use them. */
-static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant_input *items, nd4c_step *step) {
+static void set_place(const nd4c_plan *plan, int32_t place, nd4c_step *step) {
   const nd4c_context *context = plan->places[place].context;
   step->place = place;
   step->call.stream = context->stream;
   step->call.device = context->device->handle;
   step->call.width = context->width;
+}
+
+/* Makes a choice on one of the plan's devices. If another device may take the step instead, constants are copied only
+ * to a device that can use them. */
+static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant_input *items, nd4c_step *step) {
+  const nd4c_context *context = plan->places[place].context;
+  set_place(plan, place, step);
   const bool alone = plan->place_count == 1 && plan->helper == NULL;
   if (context->device->description.whole_buffers && !fits_whole(plan, step)) {
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: %s takes whole buffers, and an operand is a part of one",
@@ -81,7 +86,7 @@ static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call", step->call.op->name,
                      context->device->name);
   }
-  const nd4c_constants constants = {step->tensors, items};
+  const nd4c_constants constants = {step->tensors, items, plan->common != NULL ? nd4c_common_latest(plan, step) : NULL};
   ND4C_TRY(nd4c_choice_make(context, &step->call, &constants, plan->compile, &step->choice));
   for (int32_t i = 0; i < step->input_count; i++) {
     if (items[i].array != NULL && step->tensors[i].layout == ND4C_LAYOUT_STRIDED) {
@@ -151,9 +156,7 @@ static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step)
 static nd4c_status make_control(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   ND4C_TRY(prepare_step(plan, index, step));
   step->control = nd4c_plan_control_of(plan, index);
-  step->call.stream = plan->places[0].context->stream;
-  step->call.device = plan->places[0].context->device->handle;
-  step->call.width = plan->places[0].context->width;
+  set_place(plan, 0, step);
   for (int32_t i = 0; i < step->input_count; i++) {
     const nd4c_slot *slot = &plan->slots[step->inputs[i]];
     nd4c_slot *root = &plan->slots[slot->root];
@@ -164,6 +167,22 @@ static nd4c_status make_control(nd4c_plan *plan, int32_t index, nd4c_step *step)
     }
   }
   return ND4C_OK;
+
+/* A binding takes the choice of an earlier one for equal operands. */
+static nd4c_status choose_shared(nd4c_plan *plan, nd4c_step *step) {
+  bool found = false;
+  set_place(plan, 0, step);
+  ND4C_TRY(nd4c_common_find_choice(plan, step, &found));
+  if (found) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(choose(plan, step));
+  const nd4c_status status = nd4c_common_add_choice(plan, step);
+  if (status != ND4C_OK) {
+    nd4c_choice_release(step->choice); /* the plan does not count the step yet */
+    step->choice = NULL;
+  }
+  return status;
 }
 
 /* If no device of the plan has a kernel, the node may still be a view of its input on a device that takes parts of
@@ -174,6 +193,9 @@ static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
     return make_control(plan, index, step);
   }
   ND4C_TRY(prepare_step(plan, index, step));
+  if (plan->common != NULL) {
+    return choose_shared(plan, step);
+  }
   const nd4c_status status = choose(plan, step);
   if (status != ND4C_UNSUPPORTED || plan->place_count == 1) {
     return status;

@@ -1,0 +1,152 @@
+/* What a run costs that brings new sizes to a plan of a graph with dims: microseconds for each node of the graph, apart
+ * from the time in kernels' own preparation (a vendor's library compiles there). Two graphs with a batch and a second
+ * dim: twelve transformer layers, and twenty convolutions with pools. "new sizes": every size is new; "known kernels":
+ * the plan forgets its bindings in between, but had each size before. Usage: bench_bind [PASSES], where PASSES are as
+ * in nd4c_plan_options, or "none" for the graph as it was recorded. */
+#include <stdio.h>
+#include <string.h>
+
+#include "measure.h"
+
+enum { LAYERS = 12, CONVOLUTIONS = 20, WIDTH = 64, HEADS = 4, ROUNDS = 12 };
+
+static nd4c_attr ints(const char *name, const int64_t *numbers, int32_t count) {
+  return (nd4c_attr){.name = name, .value = {.kind = ND4C_ATTR_INTS, .count = count, .as.ints = numbers}};
+}
+
+static nd4c_value op(nd4c_graph *graph, nd4c_op which, nd4c_value a, nd4c_value b, const nd4c_attr *attr) {
+  nd4c_value result = ND4C_VALUE_NONE;
+  const nd4c_value inputs[] = {a, b};
+  bench_check(nd4c_graph_op(graph, which, inputs, b >= 0 ? 2 : 1, attr, attr != NULL, NULL, &result, 1), "a node");
+  return result;
+}
+
+static nd4c_value weight(nd4c_graph *graph, int32_t rank, const int64_t *shape) {
+  nd4c_value value = ND4C_VALUE_NONE;
+  nd4c_array *array = bench_array(ND4C_FLOAT32, rank, shape);
+  bench_check(nd4c_graph_constant(graph, array, &value), "a constant");
+  nd4c_array_release(array);
+  return value;
+}
+
+static nd4c_value dense(nd4c_graph *graph, nd4c_value x, int64_t rows, int64_t columns) {
+  nd4c_value y = op(graph, ND4C_OP_matmul, x, weight(graph, 2, (int64_t[]){rows, columns}), NULL);
+  return op(graph, ND4C_OP_add, y, weight(graph, 1, &columns), NULL);
+}
+
+/* x + attention(x), as exporters spell it. */
+static nd4c_value attend(nd4c_graph *graph, nd4c_value x, int64_t batch, int64_t time) {
+  const nd4c_attr split = ints("shape", (int64_t[]){batch, time, HEADS, WIDTH / HEADS}, 4);
+  const nd4c_attr merge = ints("shape", (int64_t[]){batch, time, WIDTH}, 3);
+  const nd4c_attr forth = ints("axes", (int64_t[]){0, 2, 1, 3}, 4), turned = ints("axes", (int64_t[]){0, 2, 3, 1}, 4);
+  nd4c_value parts[3];
+  for (int i = 0; i < 3; i++) {
+    parts[i] = op(graph, ND4C_OP_reshape, dense(graph, x, WIDTH, WIDTH), -1, &split);
+    parts[i] = op(graph, ND4C_OP_transpose, parts[i], -1, i == 1 ? &turned : &forth);
+  }
+  nd4c_value scores = op(graph, ND4C_OP_matmul, parts[0], parts[1], NULL);
+  scores = op(graph, ND4C_OP_multiply, scores, weight(graph, 0, NULL), NULL);
+  scores = op(graph, ND4C_OP_softmax, scores, -1, NULL);
+  nd4c_value y = op(graph, ND4C_OP_matmul, scores, parts[2], NULL);
+  y = op(graph, ND4C_OP_transpose, y, -1, &forth);
+  y = op(graph, ND4C_OP_reshape, y, -1, &merge);
+  return op(graph, ND4C_OP_add, x, dense(graph, y, WIDTH, WIDTH), NULL);
+}
+
+static void make_transformer(nd4c_graph *graph, int64_t batch, int64_t time) {
+  nd4c_value x = ND4C_VALUE_NONE;
+  bench_check(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 3, (int64_t[]){batch, time, WIDTH}, &x), "an input");
+  for (int i = 0; i < LAYERS; i++) {
+    x = attend(graph, x, batch, time);
+    const nd4c_value inner = op(graph, ND4C_OP_gelu, dense(graph, x, WIDTH, 2 * (int64_t)WIDTH), -1, NULL);
+    x = op(graph, ND4C_OP_add, x, dense(graph, inner, 2 * (int64_t)WIDTH, WIDTH), NULL);
+  }
+  bench_check(nd4c_graph_output(graph, "y", x), "an output");
+}
+
+static void make_network(nd4c_graph *graph, int64_t batch, int64_t height) {
+  const nd4c_attr kernel = ints("kernel", (int64_t[]){2, 2}, 2);
+  nd4c_value x = ND4C_VALUE_NONE;
+  bench_check(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 4, (int64_t[]){batch, 16, height, 32}, &x), "an input");
+  for (int i = 0; i < CONVOLUTIONS; i++) {
+    const nd4c_attr pads = ints("pads", (int64_t[]){1, 1, 1, 1}, 4);
+    nd4c_value y = op(graph, ND4C_OP_conv, x, weight(graph, 4, (int64_t[]){16, 16, 3, 3}), &pads);
+    y = op(graph, ND4C_OP_add, y, weight(graph, 4, (int64_t[]){1, 16, 1, 1}), NULL);
+    x = op(graph, ND4C_OP_relu, op(graph, ND4C_OP_add, x, y, NULL), -1, NULL);
+    x = i % 8 == 7 ? op(graph, ND4C_OP_max_pool, x, -1, &kernel) : x;
+  }
+  bench_check(nd4c_graph_output(graph, "y", x), "an output");
+}
+
+typedef struct network {
+  const char *name;
+  void (*make)(nd4c_graph *graph, int64_t batch, int64_t length);
+  int32_t rank, axis; /* of the input; the second dim's axis */
+  int64_t shape[4];
+  int64_t first; /* the least size of the second dim */
+} network;
+
+static const network networks[] = {{"transformer", make_transformer, 3, 1, {0, 0, WIDTH}, 4},
+                                   {"convolutions", make_network, 4, 2, {0, 16, 0, 32}, 8}};
+
+static void run(nd4c_plan *plan, const network *n, int64_t batch, int64_t length) {
+  int64_t shape[4];
+  nd4c_array *output = NULL;
+  memcpy(shape, n->shape, sizeof shape);
+  shape[0] = batch;
+  shape[n->axis] = length;
+  nd4c_array *input = bench_array(ND4C_FLOAT32, n->rank, shape);
+  bench_check(nd4c_plan_run(plan, (const nd4c_array *const[]){input}, 1, &output, 1), "a run");
+  nd4c_array_release(output);
+  nd4c_array_release(input);
+}
+
+static nd4c_plan_bindings counts_of(const nd4c_plan *plan) {
+  nd4c_plan_bindings counts = {.struct_size = sizeof counts};
+  bench_check(nd4c_plan_get_bindings(plan, &counts), "bindings");
+  return counts;
+}
+
+/* Sizes of one dim alone change, or both. Keeps the median over the sizes of nanoseconds for each node. */
+static void measure(nd4c_plan *plan, const network *n, int nodes, const char *what, int batch_step, int length_step) {
+  double own[ROUNDS], vendors[ROUNDS];
+  for (int i = 0; i < ROUNDS; i++) {
+    const nd4c_plan_bindings before = counts_of(plan);
+    run(plan, n, 1 + (int64_t)i * batch_step, n->first + (int64_t)i * length_step);
+    const nd4c_plan_bindings after = counts_of(plan);
+    bench_check(after.made == before.made + 1 ? ND4C_OK : ND4C_INTERNAL, "a binding");
+    vendors[i] = (double)(after.prepare_nanoseconds - before.prepare_nanoseconds) / nodes;
+    own[i] = (double)(after.nanoseconds - before.nanoseconds) / nodes - vendors[i];
+  }
+  (void)printf(
+      "{\"graph\": \"%s\", \"sizes\": \"%s\", \"nodes\": %d, \"us_a_node\": %.3f, \"kernels_us_a_node\": %.3f}\n",
+      n->name, what, nodes, bench_median(own, ROUNDS) / 1e3, bench_median(vendors, ROUNDS) / 1e3);
+}
+
+static void measure_network(const network *n, const char *passes) {
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  int64_t batch = 0, length = 0;
+  const bool none = strcmp(passes, "none") == 0;
+  bench_check(nd4c_graph_create(&graph), "a graph");
+  bench_check(nd4c_graph_dim(graph, "batch", 1, -1, &batch), "a dim");
+  bench_check(nd4c_graph_dim(graph, "length", n->first, -1, &length), "a dim");
+  n->make(graph, batch, length);
+  const nd4c_plan_options options = {
+      .struct_size = sizeof options, .no_optimization = none, .passes = none ? "" : passes, .binding_bytes = 1};
+  const int nodes = nd4c_graph_node_count(graph);
+  bench_check(nd4c_plan_create(graph, NULL, &options, &plan), "a plan");
+  nd4c_graph_destroy(graph);
+  run(plan, n, 40, n->first); /* what is made once */
+  measure(plan, n, nodes, "new batches", 1, 0);
+  measure(plan, n, nodes, "new lengths", 0, 3);
+  measure(plan, n, nodes, "both new", 1, 5);
+  nd4c_plan_destroy(plan);
+}
+
+int main(int count, char **arguments) {
+  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
+    measure_network(&networks[i], count > 1 ? arguments[1] : "");
+  }
+  return 0;
+}

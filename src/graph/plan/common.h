@@ -1,0 +1,73 @@
+/* What the bindings of one plan with dims have in common, so that a further binding costs little: the order of the
+ * nodes and the memory orders of values, which the first binding chose; its segments, whose executables may serve other
+ * extents; and kernel choices, which a node takes again if its operands have the extents of an earlier binding.
+ *
+ * dynamic_bind.c makes bindings, one at a time; partition.c, segment.c and steps.c ask here on their behalf. */
+#ifndef ND4C_GRAPH_PLAN_COMMON_H
+#define ND4C_GRAPH_PLAN_COMMON_H
+
+#include "graph/plan.h"
+
+/* A choice with the signature that it was made for. */
+typedef struct nd4c_common_choice {
+  struct nd4c_common_choice *next; /* of the same bucket */
+  uint64_t hash;
+  nd4c_choice *choice; /* one reference */
+  int32_t length;      /* of the signature */
+  int32_t input_count;
+  int64_t *signature;
+  nd4c_tensor *inputs; /* those that are constants have their places */
+} nd4c_common_choice;
+
+/* A segment of the first binding, which all bindings have. */
+typedef struct nd4c_common_segment {
+  nd4c_plan_segment segment; /* one reference to its executable */
+  int32_t input_count, output_count;
+  const nd4c_value *inputs, *outputs;
+  const nd4c_tensor *tensors; /* those that are constants have their places */
+} nd4c_common_segment;
+
+struct nd4c_plan_common {
+  nd4c_region region;
+  nd4c_graph *graph;          /* the plan's: with dims, after its passes */
+  const int32_t *kinds;       /* by a node's first output: nodes of equal kind have the same op and attributes */
+  const uint32_t *attr_masks; /* by a node's first output: attributes that depend on dims, a bit each */
+  bool fixed;                 /* the first binding has been made, and says the rest */
+  int32_t segmented_count, segment_count;
+  int32_t *segment_of; /* by node; NULL: no compiler */
+  nd4c_common_segment *segments;
+  bool *fed, *hidden;   /* as in the plan */
+  bool unfit;           /* passes of the first binding changed nodes, so nothing of it is shared */
+  nd4c_choice **latest; /* by a node's first output: its latest choice, one reference each */
+  nd4c_common_choice **buckets;
+  int32_t bucket_count, choice_count, choice_limit;
+  int64_t *signature; /* of the node being looked up */
+  int32_t signature_capacity;
+};
+
+/* Describes the nodes of a plan's graph with dims, which must not change afterwards, except for their order. */
+nd4c_status nd4c_common_make(nd4c_graph *graph, nd4c_plan_common **common);
+void nd4c_common_free(nd4c_plan_common *common);
+
+/* Keeps the first binding's order of nodes, memory orders and what compilers took: the plan has no slots yet. */
+nd4c_status nd4c_common_keep(nd4c_plan *plan);
+/* Gives them to a further binding. */
+nd4c_status nd4c_common_take(nd4c_plan *plan);
+
+/* Keeps the step of a segment of the first binding. */
+nd4c_status nd4c_common_keep_segment(const nd4c_plan *plan, const nd4c_step *step);
+/* The step of a segment in a further binding, if the first one's executable serves its extents. *served false: it does
+ * not. */
+nd4c_status nd4c_common_take_segment(nd4c_plan *plan, int32_t number, nd4c_step *step, bool *served);
+
+/* Gives the inputs of a step that are constants the places that they have in `from`. */
+void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from, nd4c_step *step);
+/* Gives the step, whose operands are described, an earlier choice and the places of its constants; *found false: there
+ * is none. */
+nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, bool *found);
+/* Keeps the choice of a step. */
+nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step);
+/* An earlier choice of the same node for other extents; NULL: none. Borrowed. */
+const nd4c_choice *nd4c_common_latest(const nd4c_plan *plan, const nd4c_step *step);
+
+#endif
