@@ -367,6 +367,32 @@ static void random_expressions_compute_like_numbers(void **state) {
   assert_true(compared > 100000);
 }
 
+/* -- copies ------------------------------------------------------------------------------------------------------ */
+
+/* An extent means the same in both tables, each of which grows by itself. */
+static void copies_are_tables_of_their_own(void **state) {
+  (void)state;
+  fixture f = open_fixture(), copy = f;
+  nd4c_extents *nothing = f.table;
+  const int64_t half = DIV(ADD(f.n, MUL(f.t, 3)), 2);
+  int64_t own = 0, others = 0;
+  assert_true(nd4c_extents_assume(f.table, ND4C_RELATION_EQUAL, f.n, f.m));
+  assert_int_equal(nd4c_extents_clone(f.table, &copy.table), ND4C_OK);
+  assert_int_equal(nd4c_extents_guard_count(copy.table), 1);
+  assert_text(&copy, half, "t + (n + t) / 2");
+  assert_true(nd4c_extents_add(f.table, half, 7, &own));
+  assert_false(nd4c_extents_has(copy.table, own));
+  assert_true(nd4c_extents_assume(copy.table, ND4C_RELATION_DIFFERENT, f.m, 5));
+  assert_int_equal(nd4c_extents_guard_count(f.table), 1);
+  nd4c_extents_destroy(f.table);
+  assert_string_equal(nd4c_extents_dim_name(copy.table, 2), "t");
+  assert_true(nd4c_extents_add(copy.table, half, half, &others));
+  assert_int_equal(others, computed(nd4c_extents_multiply, copy.table, half, 2));
+  nd4c_extents_destroy(copy.table);
+  assert_int_equal(nd4c_extents_clone(NULL, &nothing), ND4C_OK);
+  assert_null(nothing);
+}
+
 /* -- failures ---------------------------------------------------------------------------------------------------- */
 
 static nd4c_status build_and_bind(void) {
@@ -387,6 +413,9 @@ static nd4c_status build_and_bind(void) {
   }
   if (status == ND4C_OK) {
     nd4c_binding_free(&binding);
+    nd4c_extents *copy = NULL;
+    status = nd4c_extents_clone(table, &copy);
+    nd4c_extents_destroy(copy);
   }
   nd4c_extents_destroy(table);
   return status;
@@ -421,6 +450,7 @@ int main(void) {
       cmocka_unit_test(values_beyond_64_bits_are_refused),
       cmocka_unit_test(large_expressions_are_refused),
       cmocka_unit_test(random_expressions_compute_like_numbers),
+      cmocka_unit_test(copies_are_tables_of_their_own),
       cmocka_unit_test(lack_of_memory_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

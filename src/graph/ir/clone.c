@@ -45,7 +45,7 @@ static nd4c_status clone_ports(const nd4c_graph_ports *from, const char *what, n
 }
 
 static nd4c_status clone_into(const nd4c_graph *from, nd4c_graph *to) {
-  ND4C_TRY(from->extents != NULL ? nd4c_extents_copy(from->extents, &to->extents) : ND4C_OK);
+  ND4C_TRY(nd4c_extents_clone(from->extents, &to->extents)); /* before the values: it gives their sizes */
   ND4C_TRY(clone_values(from, to));
   ND4C_TRY(clone_nodes(from, to));
   ND4C_TRY(clone_ports(&from->inputs, "input", &to->region, &to->inputs));

@@ -110,6 +110,9 @@ static nd4c_status check_guards(const nd4c_binding *binding) {
     int64_t a, b;
     bool known = operand(binding, guard->a, &a);
     known = operand(binding, guard->b, &b) && known;
+    if (binding->to != NULL) {
+      nd4c_extents_set_asker(binding->to, guard->asker);
+    }
     if (!known || !nd4c_extents_assume(binding->to, guard->relation, a, b)) {
       return refuse_guard(binding, i, a, b);
     }

@@ -23,10 +23,10 @@
 typedef struct nd4c_extents nd4c_extents;
 
 nd4c_status nd4c_extents_create(nd4c_extents **extents);
+/* A table of its own with the same dims, expressions and guards: an extent means the same in both. NULL makes NULL. */
+nd4c_status nd4c_extents_clone(const nd4c_extents *extents, nd4c_extents **clone);
 /* NULL is fine. */
 void nd4c_extents_destroy(nd4c_extents *extents);
-/* A table of its own in which every extent has the number that it has in this one. */
-nd4c_status nd4c_extents_copy(const nd4c_extents *extents, nd4c_extents **copy);
 
 /* -- dims -- */
 

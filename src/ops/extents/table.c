@@ -38,6 +38,67 @@ void nd4c_extents_destroy(nd4c_extents *extents) {
   nd4c_deallocate(extents);
 }
 
+/* A copy of the first items of a list. */
+static nd4c_status copy_list(const void *from, int32_t count, size_t size, void *to) {
+  if (count == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)count, size, "a table of extents", to));
+  memcpy(*(void **)to, from, (size_t)count * size);
+  return ND4C_OK;
+}
+
+/* Names lie in the region of the table that they came from. */
+static nd4c_status copy_names(nd4c_extents *extents) {
+  for (int32_t i = 0; i < extents->atom_count; i++) {
+    if (extents->atoms[i].name != NULL) {
+      extents->atoms[i].name = nd4c_region_text(&extents->region, extents->atoms[i].name);
+      ND4C_TRY(extents->atoms[i].name == NULL ? nd4c_error_code() : ND4C_OK);
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status copy_lists(const nd4c_extents *from, nd4c_extents *to) {
+  ND4C_TRY(copy_list(from->atoms, from->atom_count, sizeof *to->atoms, &to->atoms));
+  ND4C_TRY(copy_list(from->monomials, from->monomial_count, sizeof *to->monomials, &to->monomials));
+  ND4C_TRY(copy_list(from->factors, from->factor_count, sizeof *to->factors, &to->factors));
+  ND4C_TRY(copy_list(from->terms, from->term_count, sizeof *to->terms, &to->terms));
+  ND4C_TRY(copy_list(from->expressions, from->expression_count, sizeof *to->expressions, &to->expressions));
+  ND4C_TRY(copy_list(from->guards, from->guard_count, sizeof *to->guards, &to->guards));
+  return copy_names(to);
+}
+
+nd4c_status nd4c_extents_clone(const nd4c_extents *extents, nd4c_extents **clone) {
+  nd4c_extents *made = NULL;
+  *clone = NULL;
+  if (extents == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made, "a table of extents", &made));
+  *made = *extents;
+  made->region = (nd4c_region){0};
+  made->atoms = NULL;
+  made->monomials = NULL;
+  made->factors = NULL;
+  made->terms = NULL;
+  made->expressions = NULL;
+  made->guards = NULL;
+  made->atom_capacity = made->atom_count;
+  made->monomial_capacity = made->monomial_count;
+  made->factor_capacity = made->factor_count;
+  made->term_capacity = made->term_count;
+  made->expression_capacity = made->expression_count;
+  made->guard_capacity = made->guard_count;
+  const nd4c_status status = copy_lists(extents, made);
+  if (status != ND4C_OK) {
+    nd4c_extents_destroy(made);
+    return status;
+  }
+  *clone = made;
+  return ND4C_OK;
+}
+
 bool nd4c_extents_fail(nd4c_extents *extents, nd4c_status status) {
   extents->failure = status;
   return false;
