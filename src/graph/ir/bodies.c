@@ -257,18 +257,17 @@ static nd4c_status bind_body(const nd4c_graph *graph, const nd4c_binding *bindin
   return ND4C_OK;
 }
 
-nd4c_status nd4c_control_bind(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_graph_node *node,
-                              nd4c_graph *bound) {
+nd4c_status nd4c_control_bind(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_control *control,
+                              nd4c_graph *bound, nd4c_control **made) {
   nd4c_control *copy = NULL;
-  ND4C_TRY(nd4c_control_copy(node->control, &copy));
+  ND4C_TRY(nd4c_control_copy(control, &copy));
   nd4c_status status =
       copy->rounds == -1 || graph->extents == NULL ? ND4C_OK : nd4c_binding_get(binding, copy->rounds, &copy->rounds);
   for (int32_t i = 0; i < copy->body_count && status == ND4C_OK; i++) {
     status = bind_body(graph, binding, &copy->bodies[i]);
   }
-  if (status == ND4C_OK) {
-    status = nd4c_control_record(bound, copy, node->inputs, node->input_count, node->label, NULL);
-  }
+  status = status == ND4C_OK ? nd4c_graph_hold_control(bound, copy) : status;
   nd4c_control_release(copy);
+  *made = status == ND4C_OK ? copy : NULL; /* the graph holds it */
   return status;
 }

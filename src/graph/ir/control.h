@@ -54,9 +54,9 @@ void nd4c_control_release(nd4c_control *control);
 /* The graph holds one reference more, until it is destroyed. */
 nd4c_status nd4c_graph_hold_control(nd4c_graph *graph, nd4c_control *control);
 
-/* Records in `bound` the node that another graph has, with its bodies bound, too. */
-nd4c_status nd4c_control_bind(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_graph_node *node,
-                              nd4c_graph *bound);
+/* What a node of `graph` does, with its bodies bound; `bound` holds it. */
+nd4c_status nd4c_control_bind(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_control *control,
+                              nd4c_graph *bound, nd4c_control **made);
 
 /* What the dims of a body are in the graph around it, which has dims of the same names. */
 typedef struct nd4c_body_dims {

@@ -1,9 +1,11 @@
 /* Dims of graphs (nd4c/graph.h): what programs ask about them, and binding, which makes a graph of numbers. ahead.c
- * and explain.c refuse graphs with dims by nd4c_graph_check_numbers. */
+ * and explain.c refuse graphs with dims by nd4c_graph_check_numbers. The table of a bound graph has the guards of the
+ * other one: a pass may have removed the node that assumed one. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "graph/ir/control.h"
+#include "graph/ir/ports.h"
 
 enum { SHOWN = 200, TEXT = 1024 };
 
@@ -38,6 +40,73 @@ nd4c_status nd4c_graph_check_numbers(const nd4c_graph *graph, const char *what) 
                    "%s: the graph has %d dims ('%.*s'%s), expected numbers: nd4c_graph_bind makes a graph of them",
                    what, (int)nd4c_graph_dim_count(graph), SHOWN, nd4c_graph_dim_name(graph, 0),
                    nd4c_graph_dim_count(graph) > 1 ? ", ..." : "");
+}
+
+/* -- what passes ask --------------------------------------------------------------------------------------------- */
+
+static bool are_numbers(int32_t count, const int64_t *extents) {
+  for (int32_t i = 0; i < count; i++) {
+    if (nd4c_extent_is_symbolic(extents[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool nd4c_graph_is_fixed(const nd4c_graph *graph, nd4c_value value) {
+  return graph->extents == NULL || value < 0 || are_numbers(graph->values[value].rank, graph->values[value].shape);
+}
+
+static bool is_attr_fixed(const nd4c_attr_value *attr) {
+  switch (attr->kind) {
+    case ND4C_ATTR_INT:
+      return are_numbers(1, &attr->as.i);
+    case ND4C_ATTR_INTS:
+      return attr->as.ints == NULL || are_numbers(attr->count, attr->as.ints);
+    default:
+      return true;
+  }
+}
+
+bool nd4c_graph_node_is_fixed(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  bool fixed = true;
+  for (int32_t i = 0; i < node->input_count && fixed; i++) {
+    fixed = nd4c_graph_is_fixed(graph, node->inputs[i]);
+  }
+  for (int32_t i = 0; i < node->output_count && fixed; i++) {
+    fixed = nd4c_graph_is_fixed(graph, node->outputs[i]);
+  }
+  for (int32_t i = 0; i < node->def->info.attr_count && graph->extents != NULL && fixed; i++) {
+    fixed = is_attr_fixed(&node->attrs[i]);
+  }
+  return fixed;
+}
+
+int64_t nd4c_graph_least(const nd4c_graph *graph, int64_t extent) {
+  int64_t low, high;
+  if (!nd4c_extents_has(graph->extents, extent)) {
+    return extent;
+  }
+  nd4c_extents_bounds(graph->extents, extent, &low, &high);
+  return low < 1 ? 1 : low;
+}
+
+void nd4c_graph_describe_least(const nd4c_graph *graph, nd4c_value value, int64_t *shape, int64_t *strides,
+                               nd4c_tensor *tensor) {
+  nd4c_graph_describe(graph, value, tensor);
+  if (value < 0) {
+    return;
+  }
+  nd4c_graph_value least = graph->values[value];
+  least.shape = shape;
+  tensor->size = 1;
+  for (int32_t i = 0; i < least.rank; i++) {
+    shape[i] = nd4c_graph_least(graph, graph->values[value].shape[i]);
+    tensor->size *= shape[i];
+  }
+  nd4c_graph_value_strides(&least, strides);
+  tensor->shape = shape;
+  tensor->strides = strides;
 }
 
 /* -- texts ------------------------------------------------------------------------------------------------------- */
@@ -115,14 +184,13 @@ static nd4c_status bind_list(const nd4c_binding *binding, int32_t count, const i
   return ND4C_OK;
 }
 
-/* The attributes of a node by name; lists with extents are copied into the region of `bound`. */
-static nd4c_status bind_attrs(const nd4c_binding *binding, const nd4c_graph_node *node, nd4c_graph *bound,
-                              nd4c_attr *attrs) {
+/* Replaces the extents in a node's attributes; lists with extents are made anew in the region of `bound`. */
+static nd4c_status bind_attrs(const nd4c_binding *binding, const nd4c_op_def *def, nd4c_graph *bound,
+                              nd4c_attr_value *attrs) {
   uint32_t symbolic = 0;
-  (void)nd4c_op_takes_symbolic(node->def, &symbolic);
-  for (int32_t i = 0; i < node->def->info.attr_count; i++) {
-    nd4c_attr_value *value = &attrs[i].value;
-    attrs[i] = (nd4c_attr){node->def->info.attrs[i].name, node->attrs[i]};
+  (void)nd4c_op_takes_symbolic(def, &symbolic);
+  for (int32_t i = 0; i < def->info.attr_count; i++) {
+    nd4c_attr_value *value = &attrs[i];
     if ((symbolic & (UINT32_C(1) << i)) == 0) {
       continue;
     }
@@ -138,35 +206,87 @@ static nd4c_status bind_attrs(const nd4c_binding *binding, const nd4c_graph_node
   return ND4C_OK;
 }
 
-/* Records a node again, with numbers. Its outputs get the numbers that they have in the graph. */
-static nd4c_status bind_node(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_graph_node *node,
-                             nd4c_graph *bound) {
-  enum { ATTRS = 32, OUTPUTS = 8 }; /* nd4c_graph_op takes no more */
-  if (node->control != NULL) {
-    return nd4c_control_bind(graph, binding, node, bound);
-  }
-  nd4c_attr attrs[ATTRS];
-  nd4c_value outputs[OUTPUTS];
-  ND4C_TRY(bind_attrs(binding, node, bound, attrs));
-  return nd4c_graph_op(bound, node->def->info.op, node->inputs, node->input_count, attrs, node->def->info.attr_count,
-                       node->label, outputs, node->output_count);
+static nd4c_status set_shape(nd4c_graph *graph, nd4c_value value, int32_t rank, const int64_t *shape) {
+  nd4c_graph_value *set = &graph->values[value];
+  ND4C_TRY(nd4c_extents_size(graph->extents, set->dtype, rank, shape, &set->size));
+  set->shape = nd4c_region_copy(&graph->region, shape, rank, sizeof *shape);
+  set->rank = rank;
+  return set->shape != NULL ? ND4C_OK : nd4c_error_code();
 }
 
-/* Values in the order of their numbers, and with the first output of a node the node. */
+/* Infers the node's outputs anew: of numbers, the op may know more than of the dims. */
+static nd4c_status infer_outputs(nd4c_graph *bound, const nd4c_graph_node *node) {
+  enum { OUTPUTS = 8 }; /* nd4c_graph_op takes no more */
+  nd4c_inferred inferred[OUTPUTS];
+  nd4c_status status = nd4c_graph_infer(bound, node->def, node->inputs, node->input_count, node->attrs, inferred);
+  for (int32_t i = 0; i < node->output_count && status == ND4C_OK; i++) {
+    status = set_shape(bound, node->outputs[i], inferred[i].rank, inferred[i].shape);
+  }
+  return status == ND4C_OK || node->label[0] == '\0' ? status
+                                                     : nd4c_fail_prefix(status, "node '%.*s'", SHOWN, node->label);
+}
+
+/* The bodies of a node say which shapes its outputs have, and control.c has compared them. */
+static nd4c_status bind_outputs(const nd4c_graph *graph, const nd4c_binding *binding, nd4c_graph *bound,
+                                const nd4c_graph_node *node) {
+  for (int32_t i = 0; i < node->output_count; i++) {
+    const nd4c_graph_value *value = &graph->values[node->outputs[i]];
+    int64_t shape[ND4C_MAX_RANK];
+    ND4C_TRY(bind_list(binding, value->rank, value->shape, shape));
+    ND4C_TRY(set_shape(bound, node->outputs[i], value->rank, shape));
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status bind_node(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_graph_node *node,
+                             nd4c_graph *bound) {
+  nd4c_graph_node made = *node;
+  made.inputs = nd4c_region_copy(&bound->region, node->inputs, node->input_count, sizeof *node->inputs);
+  made.outputs = nd4c_region_copy(&bound->region, node->outputs, node->output_count, sizeof *node->outputs);
+  made.label = nd4c_region_text(&bound->region, node->label);
+  made.fused = nd4c_region_text(&bound->region, node->fused);
+  if (made.inputs == NULL || made.outputs == NULL || made.label == NULL ||
+      (made.fused == NULL && node->fused != NULL)) {
+    return nd4c_error_code();
+  }
+  ND4C_TRY(nd4c_graph_copy_attrs(bound, node->def->info.attr_count, node->attrs, &made.attrs));
+  ND4C_TRY(bind_attrs(binding, node->def, bound, made.attrs));
+  if (node->control != NULL) {
+    ND4C_TRY(nd4c_control_bind(graph, binding, node->control, bound, &made.control));
+  }
+  bound->nodes[bound->node_count] = made;
+  bound->node_count++;
+  return node->control != NULL ? bind_outputs(graph, binding, bound, &made) : infer_outputs(bound, &made);
+}
+
+/* Constants and inputs with their shapes. What nodes give gets its shape from the node; a value that passes have left
+ * without a node stays without one. */
 static nd4c_status bind_values(const nd4c_graph *graph, const nd4c_binding *binding, nd4c_graph *bound) {
   for (int32_t i = 0; i < graph->value_count; i++) {
     const nd4c_graph_value *value = &graph->values[i];
+    const bool given = value->constant != NULL || value->input >= 0;
+    int64_t shape[ND4C_MAX_RANK];
     nd4c_value added = ND4C_VALUE_NONE;
-    if (value->constant != NULL) {
-      ND4C_TRY(nd4c_graph_constant(bound, value->constant, &added));
-    } else if (value->input >= 0) {
-      int64_t shape[ND4C_MAX_RANK];
-      const char *name = graph->inputs.items[value->input].name;
-      ND4C_TRY(bind_list(binding, value->rank, value->shape, shape));
-      ND4C_TRY(nd4c_graph_input(bound, name, value->dtype, value->rank, shape, &added));
-    } else if (graph->nodes[value->producer].outputs[0] == i) {
-      ND4C_TRY(bind_node(graph, binding, &graph->nodes[value->producer], bound));
-    }
+    ND4C_TRY(bind_list(binding, given ? value->rank : 0, value->shape, shape));
+    ND4C_TRY(nd4c_graph_add_value(bound, value->dtype, given ? value->rank : 0, shape, &added));
+    bound->values[added].constant = nd4c_array_retain(value->constant);
+    bound->values[added].input = value->input;
+    bound->values[added].producer = value->producer;
+  }
+  return ND4C_OK;
+}
+
+/* Values and nodes keep their numbers, also those of a graph that passes have rewritten. */
+static nd4c_status bind_all(const nd4c_graph *graph, const nd4c_binding *binding, nd4c_graph *bound) {
+  ND4C_TRY(bind_values(graph, binding, bound));
+  ND4C_TRY(
+      nd4c_grow(&bound->nodes, &bound->node_capacity, graph->node_count, sizeof *bound->nodes, "nodes of a graph"));
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    ND4C_TRY(bind_node(graph, binding, &graph->nodes[i], bound));
+  }
+  for (int32_t i = 0; i < graph->inputs.count; i++) {
+    ND4C_TRY(nd4c_ports_add(&bound->inputs, &bound->region, "input", graph->inputs.items[i].name,
+                            graph->inputs.items[i].value));
   }
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     ND4C_TRY(nd4c_graph_output(bound, graph->outputs.items[i].name, graph->outputs.items[i].value));
@@ -178,16 +298,13 @@ static nd4c_status bind_into(const nd4c_graph *graph, int64_t *dims, nd4c_graph 
   nd4c_binding binding = {0};
   ND4C_TRY(keep_dims(graph, bound, dims));
   if (graph->extents == NULL) {
-    return bind_values(graph, &binding, bound);
+    return bind_all(graph, &binding, bound);
   }
   nd4c_status status = nd4c_binding_make(graph->extents, dims, bound->extents, &binding);
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "nd4c_graph_bind");
   }
-  if (bound->extents != NULL) {
-    nd4c_extents_forget(bound->extents, 0); /* the nodes assume again what they need */
-  }
-  status = bind_values(graph, &binding, bound);
+  status = bind_all(graph, &binding, bound);
   nd4c_binding_free(&binding);
   return status;
 }

@@ -94,10 +94,21 @@ nd4c_status nd4c_graph_check(const nd4c_graph *graph);
 /* UNSUPPORTED if the graph has dims; `what` is the function that needs numbers. */
 nd4c_status nd4c_graph_check_numbers(const nd4c_graph *graph, const char *what);
 
+/* Whether the shape of a value has numbers only. */
+bool nd4c_graph_is_fixed(const nd4c_graph *graph, nd4c_value value);
+/* Whether the shapes of a node's operands and its attributes do. */
+bool nd4c_graph_node_is_fixed(const nd4c_graph *graph, const nd4c_graph_node *node);
+/* The lowest value of an extent, but at least 1, for estimates. Numbers stay what they are. */
+int64_t nd4c_graph_least(const nd4c_graph *graph, int64_t extent);
+
 /* Gap-free strides of a value in its preferred order. */
 void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides);
 
 /* Describes a value as an operand: dtype, shape and size; constants with their flag. strides and data stay NULL. */
 void nd4c_graph_describe(const nd4c_graph *graph, nd4c_value value, nd4c_tensor *tensor);
+/* The same with strides and with numbers for extents (nd4c_graph_least), to ask kernels which op they compute. shape
+ * and strides have room for ND4C_MAX_RANK. */
+void nd4c_graph_describe_least(const nd4c_graph *graph, nd4c_value value, int64_t *shape, int64_t *strides,
+                               nd4c_tensor *tensor);
 
 #endif
