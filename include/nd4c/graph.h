@@ -106,7 +106,8 @@ typedef struct nd4c_pass_info {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_pass_info) */
   const char *name;
   const char *phase; /* "simplify", "recognize", "fuse", "layout": phases run in this order */
-  const char *where; /* "any": every plan; "device": plans of one device, whose kernels the pass asks */
+  const char *where; /* "any": every plan; "device": plans of one device, whose kernels the pass asks; "numbers": those
+                      * of graphs without dims */
   const char *doc;   /* what it does, in a line */
 } nd4c_pass_info;
 
@@ -215,14 +216,15 @@ ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *targ
 
 /* A graph of its own, as the passes leave it that nd4c_plan_create would run with the same arguments: for looking at
  * it. The caller destroys it; constants are shared. A plan made from it has the same nodes, but what the passes of
- * "layout" chose is not in it. Errors as for nd4c_plan_create. */
+ * "layout" chose is not in it. The graph may have dims; the other one then has them, too. Other errors are those of
+ * nd4c_plan_create. */
 ND4C_API nd4c_status nd4c_graph_optimize(const nd4c_graph *graph, nd4c_context *context,
                                          const nd4c_plan_options *options, nd4c_graph **optimized);
 
 /* Runs the same passes, and makes nothing. *text says for each run of a pass that changed something how many nodes
  * there were before and after it, and which nodes it removed, changed and added: at most `lines` lines for each run,
  * all of them if `lines` is negative. It ends with the lines of nd4c_plan_report about passes, among them the estimates
- * of cost. Free with nd4c_free. Errors as for nd4c_plan_create. */
+ * of cost. Free with nd4c_free. The graph may have dims. Other errors are those of nd4c_plan_create. */
 ND4C_API nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context,
                                         const nd4c_plan_options *options, int32_t lines, char **text);
 

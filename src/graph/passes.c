@@ -21,6 +21,9 @@ static const struct {
   bool settles;
 } phases[] = {ND4C_PHASE_TABLE(PHASE_ROW)};
 
+#define WHERE_NAME(where, name_, meaning) name_,
+static const char *const where_names[] = {ND4C_PASS_WHERE_TABLE(WHERE_NAME)};
+
 int32_t nd4c_passes_count(void) {
   return PASS_COUNT;
 }
@@ -51,7 +54,7 @@ nd4c_status nd4c_pass_get_info(int32_t index, nd4c_pass_info *info) {
   }
   info->name = passes[index]->name;
   info->phase = phases[passes[index]->phase].name;
-  info->where = passes[index]->where == ND4C_PASS_ANY ? "any" : "device";
+  info->where = where_names[passes[index]->where];
   info->doc = passes[index]->doc;
   return ND4C_OK;
 }
@@ -84,7 +87,7 @@ static nd4c_status find_context(const nd4c_plan *plan, nd4c_context **context) {
 static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *changes) {
   nd4c_rewrite rewrite;
   nd4c_status status =
-      nd4c_rewrite_begin(&rewrite, d->plan->graph, row->where == ND4C_PASS_DEVICE ? d->plan->context : d->context);
+      nd4c_rewrite_begin(&rewrite, d->plan->graph, row->where == ND4C_PASS_ANY ? d->context : d->plan->context);
   rewrite.math = d->plan->compile != NULL ? d->plan->compile->math : ND4C_MATH_EXACT;
   rewrite.precision = d->plan->precision;
   if (status == ND4C_OK) {
@@ -124,9 +127,14 @@ static nd4c_status run_pass(driver *d, int32_t index, bool *changed) {
 
 /* -- rounds -------------------------------------------------------------------------------------------------------- */
 
+bool nd4c_pass_needs_numbers(const nd4c_plan *plan, const nd4c_pass *pass) {
+  return pass->where == ND4C_PASS_NUMBERS && nd4c_graph_dim_count(plan->graph) > 0;
+}
+
 static bool can_run(const driver *d, int32_t index) {
-  const bool possible = d->rows[index]->where != ND4C_PASS_DEVICE || (d->plan->placement == NULL && !d->plan->ahead);
-  return possible && !d->plan->switches.off[index];
+  const nd4c_pass *row = d->rows[index];
+  const bool possible = row->where == ND4C_PASS_ANY || (d->plan->placement == NULL && !d->plan->ahead);
+  return possible && !nd4c_pass_needs_numbers(d->plan, row) && !d->plan->switches.off[index];
 }
 
 static nd4c_status run_round(driver *d, nd4c_phase phase, bool *changed) {
@@ -162,14 +170,15 @@ static nd4c_status run_phase(driver *d, nd4c_phase phase) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_passes_drive(nd4c_plan *plan, const nd4c_pass *const *rows, int32_t count, nd4c_pass_watch *watch) {
-  driver d = {.plan = plan, .rows = rows, .count = count, .watch = watch, .version = 1};
+static nd4c_status drive(driver d) {
+  nd4c_plan *plan = d.plan;
   ND4C_TRY(find_context(plan, &d.context));
   plan->optimized = true;
   plan->cost_recorded = nd4c_graph_cost(plan->graph);
-  plan->pass_count = count;
-  for (int32_t i = 0; i < count; i++) {
-    plan->passes[i] = (nd4c_pass_record){.name = rows[i]->name, .doc = rows[i]->doc, .phase = (int32_t)rows[i]->phase};
+  plan->pass_count = d.count;
+  for (int32_t i = 0; i < d.count; i++) {
+    plan->passes[i] =
+        (nd4c_pass_record){.name = d.rows[i]->name, .doc = d.rows[i]->doc, .phase = (int32_t)d.rows[i]->phase};
   }
   ND4C_TRY(simplify(&d));
   for (int32_t phase = ND4C_PHASE_SIMPLIFY + 1; phase < (int32_t)ND4C_PHASE_COUNT; phase++) {
@@ -179,6 +188,18 @@ nd4c_status nd4c_passes_drive(nd4c_plan *plan, const nd4c_pass *const *rows, int
   return ND4C_OK;
 }
 
+nd4c_status nd4c_passes_drive(nd4c_plan *plan, const nd4c_pass *const *rows, int32_t count, nd4c_pass_watch *watch) {
+  return drive((driver){.plan = plan, .rows = rows, .count = count, .watch = watch, .version = 1});
+}
+
 nd4c_status nd4c_passes_run(nd4c_plan *plan, nd4c_pass_watch *watch) {
   return nd4c_passes_drive(plan, passes, PASS_COUNT, watch);
+}
+
+nd4c_status nd4c_passes_run_bound(nd4c_plan *plan) {
+  driver d = {.plan = plan, .rows = passes, .count = PASS_COUNT, .version = 1};
+  for (int32_t i = 0; i < PASS_COUNT; i++) {
+    d.settled[i] = passes[i]->where == ND4C_PASS_NUMBERS ? 0 : d.version;
+  }
+  return drive(d);
 }

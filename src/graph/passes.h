@@ -37,9 +37,15 @@ typedef enum nd4c_phase {
 enum { ND4C_PASS_ROUNDS = 16 };
 
 /* Which plans a pass runs on. A plan that is compiled ahead of time has no device to ask. */
+#define ND4C_PASS_WHERE_TABLE(X)                                                                           \
+  X(ANY, "any", "every plan; constants are computed where all its nodes can fetch them")                   \
+  X(DEVICE, "device", "plans of one device, whose kernels the pass asks; another may prefer the opposite") \
+  X(NUMBERS, "numbers", "those of `device` whose graph has no dims: the pass asks about sizes and strides")
+
 typedef enum nd4c_pass_where {
-  ND4C_PASS_ANY,   /* every plan; constants are computed where all its nodes can fetch them */
-  ND4C_PASS_DEVICE /* plans of one device, whose kernels the pass asks; another device may prefer the opposite */
+#define ND4C_PASS_WHERE_ENUM(where, ...) ND4C_PASS_##where,
+  ND4C_PASS_WHERE_TABLE(ND4C_PASS_WHERE_ENUM)
+#undef ND4C_PASS_WHERE_ENUM
 } nd4c_pass_where;
 
 typedef struct nd4c_pass {
@@ -64,6 +70,8 @@ int32_t nd4c_passes_count(void);
 const nd4c_pass *nd4c_passes_at(int32_t index);
 /* "simplify" */
 const char *nd4c_phase_name(nd4c_phase phase);
+/* Whether a pass is left out because the plan's graph has dims. */
+bool nd4c_pass_needs_numbers(const nd4c_plan *plan, const nd4c_pass *pass);
 
 /* Reads which passes run: from `asked`, the option of a plan or model, or, if it is NULL or empty, from
  * nd4c.plan.passes. Names that begin with '-' are switched off; names without '-' are the only ones that run; an empty
@@ -76,8 +84,13 @@ typedef struct nd4c_pass_watch {
   nd4c_status (*after)(struct nd4c_pass_watch *watch, const nd4c_plan *plan, const nd4c_pass *pass, int32_t changes);
 } nd4c_pass_watch;
 
-/* Runs the passes that are not switched off on the plan's graph and records what each did. watch: may be NULL. */
+/* Runs the passes that are not switched off on the plan's graph and records what each did. watch: may be NULL. The
+ * graph may have dims: its passes assume nothing new about them, except where a pass adds nodes. */
 nd4c_status nd4c_passes_run(nd4c_plan *plan, nd4c_pass_watch *watch);
+
+/* The same for a graph that was bound after its passes had run: those that need numbers run, and the others if these
+ * change something. */
+nd4c_status nd4c_passes_run_bound(nd4c_plan *plan);
 
 /* The driver of nd4c_passes_run, over any rows, for tests. The first `count` of the plan's switches are theirs. */
 nd4c_status nd4c_passes_drive(nd4c_plan *plan, const nd4c_pass *const *rows, int32_t count, nd4c_pass_watch *watch);

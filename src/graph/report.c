@@ -39,7 +39,8 @@ static void print_records(const nd4c_plan *plan, nd4c_text *text) {
 
 static void print_costs(const nd4c_plan *plan, nd4c_text *text) {
   char before[96], after[96];
-  nd4c_text_print(text, "estimate: %s before the passes; %s after them\n",
+  nd4c_text_print(text, "estimate%s: %s before the passes; %s after them\n",
+                  nd4c_graph_dim_count(plan->graph) > 0 ? " (each dim at its lowest value)" : "",
                   nd4c_cost_text(plan->cost_recorded, before, sizeof before),
                   nd4c_cost_text(plan->cost, after, sizeof after));
 }
@@ -76,6 +77,20 @@ static void print_switches(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
+static void print_left_out(const nd4c_plan *plan, nd4c_text *text) {
+  int32_t count = 0;
+  for (int32_t i = 0; plan->optimized && i < nd4c_passes_count(); i++) {
+    if (nd4c_pass_needs_numbers(plan, nd4c_passes_at(i))) {
+      nd4c_text_print(text, "%s %s", count == 0 ? "passes left out, because the graph has dims:" : ",",
+                      nd4c_passes_at(i)->name);
+      count++;
+    }
+  }
+  if (count > 0) {
+    nd4c_text_print(text, "\n");
+  }
+}
+
 void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_plan_print_precision(plan, text);
   print_records(plan, text);
@@ -84,6 +99,7 @@ void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
   }
   print_unsettled(plan, text);
   print_switches(plan, text);
+  print_left_out(plan, text);
 }
 
 static void print_value(const nd4c_plan *plan, nd4c_value value, nd4c_text *text) {

@@ -53,7 +53,9 @@ static int list_passes(const graph_options *o) {
       (void)printf("%s\n", pass.phase);
       phase = pass.phase;
     }
-    (void)printf("  %-20s %s%s\n", pass.name, pass.doc, strcmp(pass.where, "any") == 0 ? "" : " (plans of one device)");
+    const bool any = strcmp(pass.where, "any") == 0, numbers = strcmp(pass.where, "numbers") == 0;
+    (void)printf("  %-20s %s%s%s%s\n", pass.name, pass.doc, any ? "" : " (plans of one device",
+                 numbers ? ", without dims" : "", any ? "" : ")");
   }
   return o->run.json ? cli_print_json(&cli_graph, array, false) : cli_finish(&cli_graph);
 }

@@ -1,5 +1,5 @@
 /* Implements cost.h. Products of matrices, convolutions, attention and recurrent layers have formulas of their own; the
- * other ops count by their category. */
+ * other ops count by their category. Extents that depend on dims count by their lowest values. */
 #include "graph/ir/cost.h"
 
 #include <math.h>
@@ -18,21 +18,28 @@ static const nd4c_graph_value *input_of(const nd4c_graph *graph, const nd4c_grap
 }
 
 /* Extent of an axis that is counted from the end: 0 is the last one. 1 if there is no such axis. */
-static double extent_from_end(const nd4c_graph_value *value, int32_t axis) {
-  return axis < value->rank ? (double)value->shape[value->rank - 1 - axis] : 1.0;
+static double extent_from_end(const nd4c_graph *graph, const nd4c_graph_value *value, int32_t axis) {
+  return axis < value->rank ? (double)nd4c_graph_least(graph, value->shape[value->rank - 1 - axis]) : 1.0;
 }
 
-static double size_of(const nd4c_graph_value *value) {
-  return (double)value->size;
+static double size_of(const nd4c_graph *graph, const nd4c_graph_value *value) {
+  double size = 1;
+  if (!nd4c_extent_is_symbolic(value->size)) {
+    return (double)value->size;
+  }
+  for (int32_t i = 0; i < value->rank; i++) {
+    size *= (double)nd4c_graph_least(graph, value->shape[i]);
+  }
+  return size;
 }
 
 static double largest_size(const nd4c_graph *graph, const nd4c_graph_node *node) {
   double largest = 0;
   for (int32_t i = 0; i < node->input_count; i++) {
-    largest = fmax(largest, size_of(input_of(graph, node, i)));
+    largest = fmax(largest, size_of(graph, input_of(graph, node, i)));
   }
   for (int32_t i = 0; i < node->output_count; i++) {
-    largest = fmax(largest, size_of(&graph->values[node->outputs[i]]));
+    largest = fmax(largest, size_of(graph, &graph->values[node->outputs[i]]));
   }
   return largest;
 }
@@ -41,23 +48,25 @@ static double largest_size(const nd4c_graph *graph, const nd4c_graph_node *node)
  */
 
 /* Each output is a sum over one filter: w [outputs, ...]. */
-static double of_windows(const nd4c_graph_value *output, const nd4c_graph_value *w) {
-  return w->rank == 0 || w->shape[0] == 0 ? 0 : 2.0 * size_of(output) * size_of(w) / (double)w->shape[0];
+static double of_windows(const nd4c_graph *graph, const nd4c_graph_value *output, const nd4c_graph_value *w) {
+  return w->rank == 0 || w->shape[0] == 0
+             ? 0
+             : 2.0 * size_of(graph, output) * size_of(graph, w) / (double)nd4c_graph_least(graph, w->shape[0]);
 }
 
 /* q [n, heads, t, head] or [n, t, features]: scores, and their product with v. */
-static double of_attention(const nd4c_graph_value *q, const nd4c_graph_value *k, const nd4c_graph_value *past,
-                           const nd4c_graph_value *output) {
-  const double keys = extent_from_end(k, 1) + (past->rank > 1 ? extent_from_end(past, 1) : 0);
-  return 2.0 * keys * (size_of(q) + size_of(output));
+static double of_attention(const nd4c_graph *graph, const nd4c_graph_value *q, const nd4c_graph_value *k,
+                           const nd4c_graph_value *past, const nd4c_graph_value *output) {
+  const double keys = extent_from_end(graph, k, 1) + (past->rank > 1 ? extent_from_end(graph, past, 1) : 0);
+  return 2.0 * keys * (size_of(graph, q) + size_of(graph, output));
 }
 
 /* Four projections and the attention between them. */
 static double of_multi_head(const nd4c_graph *graph, const nd4c_graph_node *node, const nd4c_graph_value *output) {
-  double operations = of_attention(input_of(graph, node, 0), input_of(graph, node, 1), &none, output);
+  double operations = of_attention(graph, input_of(graph, node, 0), input_of(graph, node, 1), &none, output);
   for (int32_t i = 0; i < 4; i++) {
     const nd4c_graph_value *x = input_of(graph, node, i < 3 ? i : 0), *w = input_of(graph, node, 3 + i);
-    operations += 2.0 * size_of(x) / fmax(extent_from_end(x, 0), 1.0) * size_of(w);
+    operations += 2.0 * size_of(graph, x) / fmax(extent_from_end(graph, x, 0), 1.0) * size_of(graph, w);
   }
   return operations;
 }
@@ -65,14 +74,16 @@ static double of_multi_head(const nd4c_graph *graph, const nd4c_graph_node *node
 /* Products of a step's x and h with w and r. */
 static double of_recurrent(const nd4c_graph *graph, const nd4c_graph_node *node) {
   const nd4c_graph_value *x = input_of(graph, node, 0);
-  const double steps = size_of(x) / fmax(extent_from_end(x, 0), 1.0);
-  return 2.0 * steps * (size_of(input_of(graph, node, 1)) + size_of(input_of(graph, node, 2)));
+  const double steps = size_of(graph, x) / fmax(extent_from_end(graph, x, 0), 1.0);
+  return 2.0 * steps * (size_of(graph, input_of(graph, node, 1)) + size_of(graph, input_of(graph, node, 2)));
 }
 
 /* A sum over axes that two operands share: sizes a * b / output = (summed extents)^2. */
 static double of_contraction(const nd4c_graph *graph, const nd4c_graph_node *node, const nd4c_graph_value *output) {
-  const double a = size_of(input_of(graph, node, 0)), b = node->input_count > 1 ? size_of(input_of(graph, node, 1)) : 1;
-  return output->size == 0 ? 0 : 2.0 * size_of(output) * fmax(1.0, sqrt(a * b / size_of(output)));
+  const double a = size_of(graph, input_of(graph, node, 0)),
+               b = node->input_count > 1 ? size_of(graph, input_of(graph, node, 1)) : 1;
+  return size_of(graph, output) == 0 ? 0
+                                     : 2.0 * size_of(graph, output) * fmax(1.0, sqrt(a * b / size_of(graph, output)));
 }
 
 /* True if the op has products; *operations are theirs. */
@@ -88,27 +99,28 @@ static bool count_products(const nd4c_graph *graph, const nd4c_graph_node *node,
     case ND4C_OP_matmul_integer:
     case ND4C_OP_qlinear_matmul:
     case ND4C_OP_matmul_nbits:
-      *operations = 2.0 * size_of(output) * extent_from_end(first, 0);
+      *operations = 2.0 * size_of(graph, output) * extent_from_end(graph, first, 0);
       return true;
     case ND4C_OP_conv:
     case ND4C_OP_conv_integer:
     case ND4C_OP_deformable_conv:
     case ND4C_OP_causal_conv_with_state:
-      *operations = of_windows(output, input_of(graph, node, 1));
+      *operations = of_windows(graph, output, input_of(graph, node, 1));
       return true;
     case ND4C_OP_qlinear_conv:
-      *operations = of_windows(output, input_of(graph, node, ND4C_IN_qlinear_conv_w));
+      *operations = of_windows(graph, output, input_of(graph, node, ND4C_IN_qlinear_conv_w));
       return true;
     case ND4C_OP_separable_conv2d:
-      *operations = of_windows(output, input_of(graph, node, 2)) +
-                    size_of(output) / fmax(extent_from_end(output, 2), 1.0) * 2.0 * size_of(input_of(graph, node, 1));
+      *operations = of_windows(graph, output, input_of(graph, node, 2)) +
+                    size_of(graph, output) / fmax(extent_from_end(graph, output, 2), 1.0) * 2.0 *
+                        size_of(graph, input_of(graph, node, 1));
       return true;
     case ND4C_OP_conv_transpose:
-      *operations = of_windows(first, input_of(graph, node, 1));
+      *operations = of_windows(graph, first, input_of(graph, node, 1));
       return true;
     case ND4C_OP_attention:
     case ND4C_OP_attention_with_cache:
-      *operations = of_attention(first, input_of(graph, node, ND4C_IN_attention_k),
+      *operations = of_attention(graph, first, input_of(graph, node, ND4C_IN_attention_k),
                                  input_of(graph, node, ND4C_IN_attention_past_key), output);
       return true;
     case ND4C_OP_multi_head_attention:
@@ -161,7 +173,7 @@ static double count_others(const nd4c_graph *graph, const nd4c_graph_node *node)
     case ND4C_CATEGORY_UNARY:
     case ND4C_CATEGORY_BINARY:
     case ND4C_CATEGORY_TERNARY:
-      return size_of(&graph->values[node->outputs[0]]) * (is_function(node->def->info.op) ? OF_FUNCTION : 1);
+      return size_of(graph, &graph->values[node->outputs[0]]) * (is_function(node->def->info.op) ? OF_FUNCTION : 1);
     case ND4C_CATEGORY_CREATION:
     case ND4C_CATEGORY_SHAPE:
     case ND4C_CATEGORY_INDEXING:
@@ -169,7 +181,7 @@ static double count_others(const nd4c_graph *graph, const nd4c_graph_node *node)
     case ND4C_CATEGORY_SORTING:
       return largest * log2(largest + 1);
     case ND4C_CATEGORY_LINALG: /* decompositions of the matrices on the last two axes */
-      return largest * extent_from_end(input_of(graph, node, 0), 0);
+      return largest * extent_from_end(graph, input_of(graph, node, 0), 0);
     case ND4C_CATEGORY_NN:
       return largest * OF_FUNCTION;
     default:
@@ -177,8 +189,9 @@ static double count_others(const nd4c_graph *graph, const nd4c_graph_node *node)
   }
 }
 
-static double bytes_of(const nd4c_graph_value *value) {
-  return (double)nd4c_dtype_bytes(value->dtype, value->size);
+static double bytes_of(const nd4c_graph *graph, const nd4c_graph_value *value) {
+  return nd4c_extent_is_symbolic(value->size) ? size_of(graph, value) * (double)nd4c_dtype_size(value->dtype)
+                                              : (double)nd4c_dtype_bytes(value->dtype, value->size);
 }
 
 /* Ops that pick elements read no more of their first input than they write. */
@@ -190,10 +203,10 @@ static double count_bytes(const nd4c_graph *graph, const nd4c_graph_node *node) 
     return 0;
   }
   for (int32_t i = 0; i < node->output_count; i++) {
-    written += bytes_of(&graph->values[node->outputs[i]]);
+    written += bytes_of(graph, &graph->values[node->outputs[i]]);
   }
   for (int32_t i = 0; i < node->input_count; i++) {
-    const double bytes = bytes_of(input_of(graph, node, i));
+    const double bytes = bytes_of(graph, input_of(graph, node, i));
     read += picks && i == 0 ? fmin(bytes, written) : bytes;
   }
   return read + written;

@@ -107,6 +107,15 @@ int32_t nd4c_rewrite_remove_unread(nd4c_rewrite *rewrite) {
   return removed;
 }
 
+/* The values that a removed node gave have no producer any more. */
+static void forget_producer(nd4c_graph *graph, int32_t index) {
+  const nd4c_graph_node *node = &graph->nodes[index];
+  for (int32_t i = 0; i < node->output_count; i++) {
+    nd4c_graph_value *value = &graph->values[node->outputs[i]];
+    value->producer = value->producer == index ? -1 : value->producer;
+  }
+}
+
 nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
   if (rewrite->uses == NULL) {
@@ -117,6 +126,7 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   int32_t kept = 0;
   for (int32_t i = 0; i < graph->node_count; i++) {
     if (graph->nodes[i].def == NULL) {
+      forget_producer(graph, i);
       continue;
     }
     graph->nodes[kept] = graph->nodes[i];
@@ -178,14 +188,23 @@ nd4c_value nd4c_node_input(const nd4c_graph_node *node, int32_t position) {
 
 /* -- changing ----------------------------------------------------------------------------------------------------- */
 
+/* Of graphs with dims, the op must assume nothing that the graph has not assumed: its plan serves every size that the
+ * recorded graph serves. */
 static bool gives_same(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, const nd4c_op_def *def,
                        const nd4c_value *inputs, int32_t input_count, const nd4c_attr_value *attrs) {
   nd4c_inferred inferred;
+  nd4c_extents *extents = rewrite->graph->extents;
   const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]];
-  return node->output_count == 1 && def->info.output_count == 1 &&
-         nd4c_graph_infer(rewrite->graph, def, inputs, input_count, attrs, &inferred) == ND4C_OK &&
-         inferred.dtype == output->dtype &&
-         nd4c_shape_equal(inferred.rank, inferred.shape, output->rank, output->shape);
+  const int32_t guards = extents != NULL ? nd4c_extents_guard_count(extents) : 0;
+  const bool same = node->output_count == 1 && def->info.output_count == 1 &&
+                    nd4c_graph_infer(rewrite->graph, def, inputs, input_count, attrs, &inferred) == ND4C_OK &&
+                    inferred.dtype == output->dtype &&
+                    nd4c_shape_equal(inferred.rank, inferred.shape, output->rank, output->shape);
+  if (extents == NULL || nd4c_extents_guard_count(extents) == guards) {
+    return same;
+  }
+  nd4c_extents_forget(extents, guards);
+  return false;
 }
 
 /* Removes the producers of a removed node's inputs if they have no reader left, so that use counts are correct for the

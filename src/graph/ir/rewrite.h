@@ -46,7 +46,8 @@ bool nd4c_rewrite_computes(const nd4c_rewrite *rewrite, nd4c_op made, nd4c_op re
 nd4c_value nd4c_node_input(const nd4c_graph_node *node, int32_t position);
 
 /* Turns node `index` into another op with the same output. `fused` (copied) names the ops that it replaces. Does
- * nothing and sets *done to false if the op refuses the inputs or infers another dtype or shape. */
+ * nothing and sets *done to false if the op refuses the inputs, infers another dtype or shape, or assumes something new
+ * about the graph's dims. */
 nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, const nd4c_value *inputs,
                               int32_t input_count, const nd4c_attr_value *attrs, const char *fused, bool *done);
 /* Replaces input `position` of a node by another value of the same dtype and shape. */

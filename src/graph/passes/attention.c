@@ -174,6 +174,9 @@ static nd4c_value shared_source(const match *found, nd4c_value value) {
   if (all->rank != AXES || wide->rank != AXES + 1 || source->rank != AXES + 1 || source->shape[2] != 1) {
     return ND4C_VALUE_NONE;
   }
+  if (nd4c_extent_is_symbolic(source->shape[1]) || nd4c_extent_is_symbolic(wide->shape[2])) {
+    return ND4C_VALUE_NONE;
+  }
   const int64_t given[] = {source->shape[0], source->shape[1], wide->shape[2], source->shape[3], source->shape[4]};
   const int64_t joint[] = {given[0], given[1] * given[2], given[3], given[4]};
   bool fits =
@@ -204,11 +207,9 @@ static bool recognise(match *found, const nd4c_graph_node *product) {
 
 /* -- fitting ------------------------------------------------------------------------------------------------------ */
 
-/* Shapes of q, k, v and y with four axes, and the mask as it is. */
+/* Shapes of q, k, v and y with four axes. */
 typedef struct operands {
-  int64_t shapes[AXES][AXES], strides[AXES][AXES];
-  nd4c_tensor tensors[AXES], mask;
-  int64_t mask_strides[ND4C_MAX_RANK];
+  int64_t shapes[AXES][AXES];
 } operands;
 
 /* The value with four axes: with extents 1 before its own. `turned`: the last two are exchanged. */
@@ -230,11 +231,6 @@ static void describe(const match *found, const nd4c_value *values, operands *to)
     nd4c_value shared = i == 1 || i == 2 ? found->shared[i - 1] : ND4C_VALUE_NONE;
     widen(&graph->values[values[i]], i == 1, to->shapes[i]);
     to->shapes[i][1] = shared >= 0 ? graph->values[shared].shape[1] : to->shapes[i][1];
-    nd4c_graph_describe(graph, shared >= 0 ? shared : values[i], &to->tensors[i]);
-    nd4c_shape_strides(AXES, to->shapes[i], to->strides[i]);
-    to->tensors[i].rank = AXES;
-    to->tensors[i].shape = to->shapes[i];
-    to->tensors[i].strides = to->strides[i];
   }
 }
 
@@ -251,29 +247,53 @@ static bool fits(const match *found, const nd4c_value *values, const operands *o
   }
   const nd4c_graph_value *mask = found->mask < 0 ? NULL : &graph->values[found->mask];
   return wanted && y->rank >= 2 && y->rank <= AXES && (mask == NULL || mask->rank <= y->rank) && q[0] == last[0] &&
-         k[0] == last[0] && v[0] == last[0] && q[1] == last[1] && k[1] == v[1] &&
+         k[0] == last[0] && v[0] == last[0] && q[1] == last[1] && k[1] == v[1] && q[1] >= 0 && k[1] >= 0 &&
          (k[1] == 1 || k[1] == q[1] || (found->shared[0] >= 0 && k[1] > 0 && q[1] % k[1] == 0));
 }
 
+/* What kernels are asked about: numbers in place of extents. */
+typedef struct question {
+  int64_t shapes[AXES][AXES], strides[AXES][AXES], mask_shape[ND4C_MAX_RANK], mask_strides[ND4C_MAX_RANK];
+  nd4c_tensor inputs[AXES], output;
+} question;
+
+/* The value as an operand with these four axes. */
+static void ask_about(const nd4c_graph *graph, nd4c_value value, const int64_t *shape, int64_t *least, int64_t *strides,
+                      nd4c_tensor *tensor) {
+  nd4c_graph_describe(graph, value, tensor);
+  tensor->size = 1;
+  for (int32_t i = 0; i < AXES; i++) {
+    least[i] = nd4c_graph_least(graph, shape[i]);
+    tensor->size *= least[i];
+  }
+  nd4c_shape_strides(AXES, least, strides);
+  tensor->rank = AXES;
+  tensor->shape = least;
+  tensor->strides = strides;
+}
+
 /* True if the device computes attention by another kernel than the reference's. */
-static bool is_fast(const match *found, operands *of, const nd4c_attr_value *attrs) {
+static bool is_fast(const match *found, const nd4c_value *values, const operands *of, const nd4c_attr_value *attrs) {
+  enum { Q, K, V, Y, MASK = Y };
   const nd4c_context *context = found->rewrite->context;
   const nd4c_graph *graph = found->rewrite->graph;
-  nd4c_tensor inputs[] = {of->tensors[0], of->tensors[1], of->tensors[2], {0}};
+  question asked;
+  for (int32_t i = Q; i <= Y; i++) {
+    ask_about(graph, values[i], of->shapes[i], asked.shapes[i], asked.strides[i],
+              i == Y ? &asked.output : &asked.inputs[i]);
+  }
   if (found->mask >= 0) {
-    nd4c_graph_describe(graph, found->mask, &inputs[3]);
-    inputs[3].dtype = found->low >= 0 ? inputs[0].dtype : inputs[3].dtype;
-    nd4c_graph_value_strides(&graph->values[found->mask], of->mask_strides);
-    inputs[3].strides = of->mask_strides;
+    nd4c_graph_describe_least(graph, found->mask, asked.mask_shape, asked.mask_strides, &asked.inputs[MASK]);
+    asked.inputs[MASK].dtype = found->low >= 0 ? asked.inputs[Q].dtype : asked.inputs[MASK].dtype;
   }
   const nd4c_op_def *def = nd4c_op_get_def(ND4C_OP_attention);
   const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
                           .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                           .op = &def->info,
-                          .input_count = found->mask >= 0 ? 4 : 3,
+                          .input_count = found->mask >= 0 ? MASK + 1 : MASK,
                           .output_count = 1,
-                          .inputs = inputs,
-                          .outputs = &of->tensors[3],
+                          .inputs = asked.inputs,
+                          .outputs = &asked.output,
                           .attrs = attrs,
                           .stream = context->stream,
                           .device = context->device->handle,
@@ -352,7 +372,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
   attrs[ND4C_ATTR_attention_scale].as.f = found.scale;
   describe(&found, values, &of);
   bool done = false;
-  if (fits(&found, values, &of) && is_fast(&found, &of, attrs)) {
+  if (fits(&found, values, &of) && is_fast(&found, values, &of, attrs)) {
     ND4C_TRY(rewrite_product(rewrite, index, &found, &of, attrs, &done));
   }
   for (int32_t i = 0; done && i < 2; i++) {

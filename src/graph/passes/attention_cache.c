@@ -16,6 +16,12 @@ typedef struct cached {
   int64_t kv_heads;
 } cached;
 
+/* Whether the features of keys and values, which heads share, are a number. */
+static bool has_fixed_features(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
+  const nd4c_graph_value *k = &rewrite->graph->values[node->inputs[1]], *v = &rewrite->graph->values[node->inputs[2]];
+  return !nd4c_extent_is_symbolic(k->shape[k->rank - 1]) && !nd4c_extent_is_symbolic(v->shape[v->rank - 1]);
+}
+
 static void read_node(const nd4c_graph_node *node, cached *found) {
   const nd4c_op_info *info = &nd4c_op_get_def(ND4C_OP_attention)->info;
   found->count = node->input_count;
@@ -36,14 +42,10 @@ static void read_node(const nd4c_graph_node *node, cached *found) {
 static bool is_fast(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
   const nd4c_context *context = rewrite->context;
   nd4c_tensor tensors[INPUTS + 1];
-  int64_t strides[INPUTS + 1][ND4C_MAX_RANK];
+  int64_t shapes[INPUTS + 1][ND4C_MAX_RANK], strides[INPUTS + 1][ND4C_MAX_RANK];
   for (int32_t i = 0; i <= node->input_count; i++) {
     nd4c_value value = i < node->input_count ? node->inputs[i] : node->outputs[Y];
-    nd4c_graph_describe(rewrite->graph, value, &tensors[i]);
-    if (value >= 0) {
-      nd4c_graph_value_strides(&rewrite->graph->values[value], strides[i]);
-      tensors[i].strides = strides[i];
-    }
+    nd4c_graph_describe_least(rewrite->graph, value, shapes[i], strides[i], &tensors[i]);
   }
   const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
                           .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
@@ -98,7 +100,7 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->existing; i++) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[i];
     if (node->def != NULL && node->def->info.op == ND4C_OP_attention_with_cache &&
-        rewrite->uses[node->outputs[SCORES]] == 0 && is_fast(rewrite, node)) {
+        rewrite->uses[node->outputs[SCORES]] == 0 && has_fixed_features(rewrite, node) && is_fast(rewrite, node)) {
       ND4C_TRY(take_apart(rewrite, node));
     }
   }

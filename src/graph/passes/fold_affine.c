@@ -141,7 +141,8 @@ static nd4c_status read_affine(const nd4c_rewrite *rewrite, const nd4c_graph_nod
     return ND4C_OK;
   }
   const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]];
-  if (output->rank < 2 || (output->dtype != ND4C_FLOAT32 && output->dtype != ND4C_FLOAT64)) {
+  if (output->rank < 2 || nd4c_extent_is_symbolic(output->shape[1]) ||
+      (output->dtype != ND4C_FLOAT32 && output->dtype != ND4C_FLOAT64)) {
     return ND4C_OK;
   }
   map->channels = output->shape[1];

@@ -198,5 +198,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return status;
 }
 
-ND4C_PASS(LAYOUT, 100, layout, DEVICE,
+ND4C_PASS(LAYOUT, 100, layout, NUMBERS,
           "gives values around conv and attention the memory order that kernels and readers like")

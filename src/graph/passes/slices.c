@@ -16,13 +16,18 @@ enum { LIMIT_INDICES = 1 << 16, MOST_MERGED = 64, MOST_SEARCHED = 1 << 10 };
 
 /* -- slices -------------------------------------------------------------------------------------------------------- */
 
-/* One axis of a slice: elements start, start + step, ...; count of them. */
+/* One axis of a slice: elements start, start + step, ...; count of them. An axis whose extent depends on dims is taken
+ * whole: its count is that extent. */
 typedef struct cut {
   int64_t start, step, count;
 } cut;
 
-/* The cuts of a slice node, one for each axis of its input. */
-static void read_cuts(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, cut *cuts) {
+static bool is_empty(const cut *c) {
+  return c->count <= 0 && !nd4c_extent_is_symbolic(c->count);
+}
+
+/* The cuts of a slice node, one for each axis of its input; false if they depend on dims. */
+static bool read_cuts(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, cut *cuts) {
   const nd4c_graph_value *x = &rewrite->graph->values[node->inputs[0]];
   const nd4c_attr_value *starts = &node->attrs[ND4C_ATTR_slice_starts], *stops = &node->attrs[ND4C_ATTR_slice_stops];
   const nd4c_attr_value *axes = &node->attrs[ND4C_ATTR_slice_axes], *steps = &node->attrs[ND4C_ATTR_slice_steps];
@@ -31,10 +36,15 @@ static void read_cuts(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, 
   }
   for (int32_t i = 0; i < starts->count; i++) {
     const int32_t axis = axes->count > 0 ? nd4c_axis_index(axes->as.ints[i], x->rank) : i;
+    if (nd4c_extent_is_symbolic(x->shape[axis]) || nd4c_extent_is_symbolic(starts->as.ints[i]) ||
+        nd4c_extent_is_symbolic(stops->as.ints[i])) {
+      return false;
+    }
     cuts[axis].step = steps->count > 0 ? steps->as.ints[i] : 1;
     nd4c_slice_axis(x->shape[axis], starts->as.ints[i], stops->as.ints[i], cuts[axis].step, &cuts[axis].start,
                     &cuts[axis].count);
   }
+  return true;
 }
 
 /* Turns the node into a slice of another value by cuts that each take at least one element. */
@@ -68,12 +78,13 @@ static nd4c_status merge_slices(nd4c_rewrite *rewrite, int32_t index, const nd4c
   const nd4c_graph_node *node = &rewrite->graph->nodes[index];
   const int32_t rank = rewrite->graph->values[node->inputs[0]].rank;
   cut first[ND4C_MAX_RANK], second[ND4C_MAX_RANK];
-  read_cuts(rewrite, inner, first);
-  read_cuts(rewrite, node, second);
+  if (!read_cuts(rewrite, inner, first) || !read_cuts(rewrite, node, second)) {
+    return ND4C_OK;
+  }
   for (int32_t i = 0; i < rank; i++) {
     int64_t skipped = 0;
     cut *merged = &second[i];
-    if (merged->count <= 0 || !nd4c_checked_multiply(merged->start, first[i].step, &skipped) ||
+    if (is_empty(merged) || !nd4c_checked_multiply(merged->start, first[i].step, &skipped) ||
         !nd4c_checked_multiply(merged->step, first[i].step, &merged->step) ||
         !nd4c_checked_add(first[i].start, skipped, &merged->start)) {
       return ND4C_OK;
@@ -88,13 +99,13 @@ static nd4c_status slice_part(nd4c_rewrite *rewrite, int32_t index, const nd4c_g
   const nd4c_graph_value *values = rewrite->graph->values, *whole = &values[node->inputs[0]];
   const int32_t axis = nd4c_axis_index(concat->attrs[ND4C_ATTR_concat_axis].as.i, whole->rank);
   cut cuts[ND4C_MAX_RANK];
-  if (concat->input_count > MOST_SEARCHED) {
+  if (concat->input_count > MOST_SEARCHED || nd4c_extent_is_symbolic(whole->shape[axis]) ||
+      !read_cuts(rewrite, node, cuts)) {
     return ND4C_OK;
   }
-  read_cuts(rewrite, node, cuts);
   bool complete = true;
   for (int32_t i = 0; i < whole->rank; i++) {
-    if (cuts[i].count <= 0) {
+    if (is_empty(&cuts[i])) {
       return ND4C_OK;
     }
     complete = complete && (i == axis || (cuts[i].step == 1 && cuts[i].count == whole->shape[i]));
@@ -141,17 +152,17 @@ typedef struct joint {
   cut cuts[ND4C_MAX_RANK];
 } joint;
 
-/* The part as a cut of the value that it is a slice of, or of itself. */
-static void read_part(const nd4c_rewrite *rewrite, nd4c_value part, joint *made) {
+/* The part as a cut of the value that it is a slice of, or of itself; false if that depends on dims. */
+static bool read_part(const nd4c_rewrite *rewrite, nd4c_value part, int32_t axis, joint *made) {
   const nd4c_graph_node *slice = nd4c_rewrite_producer(rewrite, part, ND4C_OP_slice);
   made->source = slice != NULL ? slice->inputs[0] : part;
   if (slice != NULL) {
-    read_cuts(rewrite, slice, made->cuts);
-    return;
+    return read_cuts(rewrite, slice, made->cuts) && !nd4c_extent_is_symbolic(made->cuts[axis].count);
   }
   for (int32_t i = 0; i < rewrite->graph->values[part].rank; i++) {
     made->cuts[i] = (cut){.start = 0, .step = 1, .count = rewrite->graph->values[part].shape[i]};
   }
+  return !nd4c_extent_is_symbolic(made->cuts[axis].count);
 }
 
 /* Extends the joint by a part that follows it; false if the part does not. */
@@ -174,17 +185,18 @@ static nd4c_status join_slices(nd4c_rewrite *rewrite, int32_t index, nd4c_value 
   const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]];
   joint made = {.axis = nd4c_axis_index(node->attrs[ND4C_ATTR_concat_axis].as.i, output->rank)}, next;
   *joined = false;
-  read_part(rewrite, node->inputs[0], &made);
+  if (!read_part(rewrite, node->inputs[0], made.axis, &made)) {
+    return ND4C_OK;
+  }
   for (int32_t k = 1; k < node->input_count; k++) {
-    read_part(rewrite, node->inputs[k], &next);
-    if (!append_part(&made, &next, output->rank)) {
+    if (!read_part(rewrite, node->inputs[k], made.axis, &next) || !append_part(&made, &next, output->rank)) {
       return ND4C_OK;
     }
   }
   const nd4c_graph_value *source = &rewrite->graph->values[made.source];
   bool whole = source->dtype == output->dtype;
   for (int32_t i = 0; i < output->rank; i++) {
-    if (made.cuts[i].count <= 0) {
+    if (is_empty(&made.cuts[i])) {
       return ND4C_OK;
     }
     whole = whole && made.cuts[i].step == 1 && made.cuts[i].count == source->shape[i];
@@ -248,17 +260,24 @@ static nd4c_status visit_concat(nd4c_rewrite *rewrite, int32_t index, nd4c_value
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
 
-/* Indices that step evenly along an axis, all in range. */
-static bool read_indices(const nd4c_rewrite *rewrite, nd4c_value indices, int64_t extent, cut *made) {
+/* Indices that step evenly along an axis, all in range. Of an axis whose extent depends on dims, a single one may be
+ * counted from the end: it stays as it is. */
+static bool read_indices(const nd4c_rewrite *rewrite, nd4c_value indices, int64_t length, cut *made) {
   const nd4c_graph_value *info = &rewrite->graph->values[indices];
+  int64_t extent = length, high = 0;
   if (info->constant == NULL || info->size == 0 || info->size > LIMIT_INDICES) {
     return false;
+  }
+  const bool symbolic = nd4c_extent_is_symbolic(length);
+  if (symbolic) {
+    nd4c_extents_bounds(rewrite->graph->extents, length, &extent, &high);
   }
   int64_t count = 0, *numbers = nd4c_allocate((size_t)info->size * sizeof *numbers);
   bool even = numbers != NULL && nd4c_constant_wholes(rewrite, indices, LIMIT_INDICES, numbers, &count);
   for (int64_t i = 0; i < count && even; i++) {
     even = numbers[i] >= -extent && numbers[i] < extent;
-    numbers[i] += even && numbers[i] < 0 ? extent : 0;
+    even = even && (!symbolic || numbers[i] >= 0 || info->rank == 0);
+    numbers[i] += even && numbers[i] < 0 && !symbolic ? extent : 0;
   }
   if (even) {
     *made = (cut){.start = numbers[0], .step = count > 1 ? numbers[1] - numbers[0] : 1, .count = count};
