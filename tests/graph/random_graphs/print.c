@@ -82,7 +82,16 @@ static void print_node(const rg_sketch *sketch, const rg_node *node) {
   (void)printf("\n");
 }
 
+static void print_dims(const rg_dims *dims) {
+  for (int32_t i = 0; i < dims->count; i++) {
+    (void)printf("  dim %s in place of %lld%s%s, and then %lld\n", rg_dims_name(i), (long long)dims->numbers[i],
+                 dims->leading ? " as the first extent" : "", dims->attrs ? "" : ", not in attributes",
+                 (long long)dims->others[i]);
+  }
+}
+
 void rg_print(const rg_sketch *sketch) {
+  print_dims(&sketch->dims);
   bool read[RG_VALUES] = {false};
   for (int32_t i = 0; i < sketch->node_count; i++) {
     for (int32_t k = 0; k < sketch->nodes[i].input_count && !sketch->nodes[i].removed; k++) {

@@ -5,6 +5,7 @@
  *   operands.c  leaves: inputs and constants with random elements
  *   motifs*.c   chains of ops that passes look for
  *   supply.c    single ops: from the op table, from the cases of `nd4c selftest`, duplicates
+ *   dims.c      the same graph with dims in place of numbers, and with other numbers for these
  *   judge.c     how far two results may be apart
  *   trial.c     runs one graph in the modes asked for
  *   shrink.c    the smallest graph and the fewest passes that still fail
@@ -22,6 +23,7 @@
 enum { RG_RANK = 8, RG_INPUTS = 24, RG_OUTPUTS = 8, RG_ATTRS = 24 };
 enum { RG_VALUES = 320, RG_NODES = 128, RG_PORTS = 8, RG_OWNED = 1024 };
 enum { RG_LIMIT_ELEMENTS = 6000 };
+enum { RG_DIMS = 2 };
 
 /* A value that could not be made. Functions that get it as an input give it back. */
 enum { RG_NONE = -1 };
@@ -43,8 +45,17 @@ typedef struct rg_node {
   bool removed;
 } rg_node;
 
+/* Which extents of a sketch are dims: those of inputs with these numbers, and attributes with them. */
+typedef struct rg_dims {
+  int32_t count; /* 0: none */
+  int64_t numbers[RG_DIMS], others[RG_DIMS];
+  bool leading; /* only first axes of inputs */
+  bool attrs;   /* also numbers in attributes that may hold extents */
+} rg_dims;
+
 typedef struct rg_sketch {
   uint64_t seed, random;
+  rg_dims dims;
   nd4c_graph *tried; /* infers and refuses; holds more nodes than the sketch */
   nd4c_value tried_values[RG_VALUES];
   rg_value values[RG_VALUES];
@@ -106,6 +117,8 @@ nd4c_status rg_recompute(rg_sketch *sketch);
 /* The leaves that are inputs of the graph, in order. */
 int32_t rg_graph_inputs(const rg_sketch *sketch, int32_t *values);
 nd4c_graph *rg_build(const rg_sketch *sketch);
+/* The same with dims; NULL if an op does not take them, or assumes what the sketch's sizes contradict. */
+nd4c_graph *rg_build_with_dims(const rg_sketch *sketch);
 void rg_print(const rg_sketch *sketch);
 
 /* Attributes of a node as the eager call takes them; with `wide`, floating dtypes become float64. */
@@ -146,6 +159,21 @@ int32_t rg_duplicate(rg_sketch *sketch);
 /* A whole random graph. */
 void rg_generate(rg_sketch *sketch, uint64_t seed);
 
+/* -- dims.c -------------------------------------------------------------------------------------------------------- */
+
+/* Chooses dims of a whole sketch, or none if its ops take none. */
+void rg_dims_choose(rg_sketch *sketch);
+const char *rg_dims_name(int32_t dim);
+/* A graph with these sizes for its dims. */
+nd4c_status rg_bind(const nd4c_graph *graph, const rg_dims *dims, const int64_t *sizes, nd4c_graph **bound);
+/* Replaces the numbers of dims by `to`, one for each dim: in the shape of an input, in a node's attributes. Lists are
+ * made in `region`. */
+void rg_dims_shape(const rg_dims *dims, const int64_t *to, int32_t rank, int64_t *shape);
+void rg_dims_attrs(const rg_dims *dims, const int64_t *to, const rg_node *node, nd4c_region *region,
+                   nd4c_attr_value *attrs);
+/* A copy with the other numbers, computed anew; NULL if an op refuses it. Its lists are in `region`. */
+rg_sketch *rg_dims_resize(const rg_sketch *sketch, nd4c_region *region);
+
 /* -- judge.c ------------------------------------------------------------------------------------------------------- */
 
 /* What one graph's results are compared with. */
@@ -174,7 +202,7 @@ typedef struct rg_trial_options {
 
 /* True if all plans agree. `runs` counts them. */
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure);
-/* Numbers of rewrites by pass over all trials so far. */
+/* Numbers of rewrites by pass over all trials so far, and of graphs with dims at other sizes. */
 void rg_trial_print_changes(void);
 
 /* -- shrink.c ------------------------------------------------------------------------------------------------------ */

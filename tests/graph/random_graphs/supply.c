@@ -258,4 +258,7 @@ void rg_generate(rg_sketch *sketch, uint64_t seed) {
   if (!rg_chance(sketch, 4)) { /* else the pass `dead` has work */
     rg_prune(sketch);
   }
+  if (seed % 3 == 0) {
+    rg_dims_choose(sketch);
+  }
 }

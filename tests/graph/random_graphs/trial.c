@@ -1,5 +1,6 @@
 /* One graph in several plans: without passes, with all, with each alone, with subsets. Inputs lie in memory in random
- * ways, outputs are fresh or given. main.c and shrink.c call rg_trial. */
+ * ways, outputs are fresh or given. If the sketch has dims, the passes run on a graph of them, which is then bound to
+ * the sketch's sizes and to others. main.c and shrink.c call rg_trial. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ static const char *const exact_passes[] = {"dead",   "identity",  "fold_constant
 typedef struct trial {
   const rg_sketch *sketch;
   nd4c_graph *graph;
+  nd4c_graph *with_dims; /* NULL: without */
+  struct trial *resized; /* the same with the dims' other sizes; NULL: a guard or an op refuses them */
   rg_judge *judge;
   nd4c_array *inputs[RG_VALUES]; /* as the sketch has them */
   nd4c_array *placed[RG_VALUES]; /* the same elements, in other places */
@@ -118,7 +121,7 @@ static bool check_run(trial *t, nd4c_plan *plan, const char *passes, bool exact,
 /* -- passes -------------------------------------------------------------------------------------------------------- */
 
 enum { PASSES = ND4C_PASS_RECORDS };
-static int64_t changes[PASSES], graphs_changed[PASSES];
+static int64_t changes[PASSES], graphs_changed[PASSES], bound_to_others;
 
 static bool is_exact(const char *pass) {
   for (size_t i = 0; i < sizeof exact_passes / sizeof exact_passes[0]; i++) {
@@ -161,10 +164,47 @@ static void count_changes(const nd4c_plan *plan) {
 }
 
 void rg_trial_print_changes(void) {
+  (void)printf("  %lld graphs with dims bound to other sizes\n", (long long)bound_to_others);
   for (int32_t i = 0; i < nd4c_passes_count(); i++) {
     (void)printf("  %-24s %lld rewrites in %lld plans\n", nd4c_passes_at(i)->name, (long long)changes[i],
                  (long long)graphs_changed[i]);
   }
+}
+
+/* The graph that passes left, with numbers for its dims: a plan of it without further passes. */
+static bool try_bound(trial *t, const nd4c_graph *optimized, const int64_t *sizes, const char *passes, bool exact) {
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  nd4c_graph *bound = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_status status = rg_bind(optimized, &t->sketch->dims, sizes, &bound);
+  if (status != ND4C_OK) {
+    return fail_status(t, passes, "bind", status);
+  }
+  status = nd4c_plan_create(bound, NULL, &options, &plan);
+  nd4c_graph_destroy(bound);
+  if (status != ND4C_OK) {
+    return fail_status(t, passes, "plan of a bound graph", status);
+  }
+  const bool right = check_run(t, plan, passes, exact, rg_random(&t->random) % 2 == 0);
+  nd4c_plan_destroy(plan);
+  return right;
+}
+
+static bool try_with_dims(trial *t, const char *passes, const nd4c_plan_options *options) {
+  const rg_dims *dims = &t->sketch->dims;
+  nd4c_plan *plan = NULL;
+  rg_must(nd4c_plan_begin("nd4c_random_graphs", t->with_dims, NULL, options, &plan), "plan");
+  rg_must(nd4c_graph_clone(t->with_dims, &plan->graph), "clone");
+  const nd4c_status status = nd4c_passes_run(plan, NULL);
+  bool right = status == ND4C_OK || fail_status(t, passes, "passes on a graph with dims", status);
+  if (right) {
+    const bool exact = !t->reorders && only_exact(t->sketch, plan);
+    count_changes(plan);
+    right = try_bound(t, plan->graph, dims->numbers, passes, exact) &&
+            (t->resized == NULL || try_bound(t->resized, plan->graph, dims->others, passes, exact));
+  }
+  nd4c_plan_destroy(plan);
+  return right;
 }
 
 static bool try_passes(trial *t, const char *passes) {
@@ -172,6 +212,9 @@ static bool try_passes(trial *t, const char *passes) {
                                         .math = t->reorders ? ND4C_MATH_REORDER : ND4C_MATH_EXACT};
   const nd4c_plan_options options = {.struct_size = sizeof options, .passes = passes, .compile = &request};
   nd4c_plan *plan = NULL;
+  if (t->with_dims != NULL) {
+    return try_with_dims(t, passes, &options);
+  }
   const nd4c_status status = nd4c_plan_create(t->graph, NULL, &options, &plan);
   if (status != ND4C_OK) {
     return fail_status(t, passes, "plan", status);
@@ -240,25 +283,68 @@ static bool try_plain(trial *t, nd4c_array **base) {
   return right;
 }
 
+/* Takes over the graph. */
+static void open_trial(trial *t, nd4c_graph *graph) {
+  int32_t leaves[RG_VALUES];
+  t->graph = graph;
+  t->reorders = t->sketch->seed % 4 == 3;
+  t->input_count = rg_graph_inputs(t->sketch, leaves);
+  for (int32_t i = 0; i < t->input_count; i++) {
+    t->inputs[i] = nd4c_array_retain(t->sketch->values[leaves[i]].array);
+    t->placed[i] = placed_copy(t, t->inputs[i]);
+  }
+}
+
+static void close_trial(trial *t) {
+  if (t->judge != NULL) {
+    rg_judge_free(t->judge);
+  }
+  release_all(t->inputs, t->input_count);
+  release_all(t->placed, t->input_count);
+  nd4c_graph_destroy(t->graph);
+}
+
+static bool prepare(trial *t) {
+  nd4c_array *base[RG_PORTS] = {NULL};
+  const bool right = try_plain(t, base);
+  release_all(base, t->sketch->output_count);
+  return right;
+}
+
+/* With dims, and with their other sizes where the graph takes them. */
+static bool try_dims(trial *t, const rg_trial_options *options) {
+  nd4c_region region = {0};
+  nd4c_graph *bound = NULL;
+  trial other = {.random = t->random, .runs = t->runs, .failure = t->failure};
+  const rg_dims *dims = &t->sketch->dims;
+  rg_sketch *resized =
+      rg_bind(t->with_dims, dims, dims->others, &bound) == ND4C_OK ? rg_dims_resize(t->sketch, &region) : NULL;
+  bool right = true;
+  if (resized != NULL) {
+    other.sketch = resized;
+    open_trial(&other, bound);
+    bound = NULL;
+    right = prepare(&other);
+    t->resized = &other;
+    bound_to_others++;
+  }
+  right = right && try_modes(t, options);
+  close_trial(&other);
+  nd4c_graph_destroy(bound);
+  if (resized != NULL) {
+    rg_sketch_free(resized);
+  }
+  nd4c_region_free(&region);
+  return right;
+}
+
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure) {
   trial t = {.sketch = sketch, .random = sketch->seed ^ UINT64_C(0x5eed), .runs = runs, .failure = failure};
-  t.reorders = sketch->seed % 4 == 3;
-  nd4c_array *base[RG_PORTS] = {NULL};
-  int32_t leaves[RG_VALUES];
   *failure = (rg_failure){.plain = false};
-  t.graph = rg_build(sketch);
-  t.input_count = rg_graph_inputs(sketch, leaves);
-  for (int32_t i = 0; i < t.input_count; i++) {
-    t.inputs[i] = nd4c_array_retain(sketch->values[leaves[i]].array);
-    t.placed[i] = placed_copy(&t, t.inputs[i]);
-  }
-  const bool right = try_plain(&t, base) && try_modes(&t, options);
-  if (t.judge != NULL) {
-    rg_judge_free(t.judge);
-  }
-  release_all(base, sketch->output_count);
-  release_all(t.inputs, t.input_count);
-  release_all(t.placed, t.input_count);
-  nd4c_graph_destroy(t.graph);
+  open_trial(&t, rg_build(sketch));
+  t.with_dims = sketch->dims.count > 0 ? rg_build_with_dims(sketch) : NULL;
+  const bool right = prepare(&t) && (t.with_dims != NULL ? try_dims(&t, options) : try_modes(&t, options));
+  close_trial(&t);
+  nd4c_graph_destroy(t.with_dims);
   return right;
 }
