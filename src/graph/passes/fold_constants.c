@@ -7,8 +7,8 @@
 
 enum { LIMIT_ELEMENTS = 1 << 22 };
 
-/* True if all inputs are constants and the result is small, or not larger than the inputs. Its size may depend on dims:
- * a constant that is broadcast to a batch. */
+/* True if all inputs are constants and the result is small, or not larger than the inputs. Ops that make arrays of
+ * their attributes have no inputs. The result's size may depend on dims: a constant that is broadcast to a batch. */
 static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int64_t given = 0;
   if (node->control != NULL) {
@@ -23,7 +23,8 @@ static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
     }
   }
   const nd4c_graph_value *output = &graph->values[node->outputs[0]];
-  return given > 0 && node->output_count == 1 && nd4c_graph_node_is_fixed(graph, node) &&
+  const bool known = given > 0 || (node->input_count == 0 && node->def->info.category == ND4C_CATEGORY_CREATION);
+  return known && node->output_count == 1 && nd4c_graph_node_is_fixed(graph, node) &&
          (output->size <= LIMIT_ELEMENTS || output->size <= given);
 }
 
