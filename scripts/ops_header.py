@@ -40,7 +40,7 @@ DTYPES = {"BOOLEAN": "bool", "REAL_FLOATING": "float", "FLOATING": "float, compl
 
 
 # Refusals of symbolic extents (src/ops/infer/symbolic.c), which the functions of ops.h never get.
-NOT_EAGER = ("nd4c_rule_needs_numbers", "nd4c_rule_too_long")
+NOT_EAGER = ("nd4c_rule_needs_numbers", "nd4c_rule_extent_range", "nd4c_rule_too_long")
 
 
 def read_rules(source):

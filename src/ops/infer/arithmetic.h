@@ -101,4 +101,8 @@ static inline nd4c_status nd4c_rule_size(const nd4c_inference *inference, nd4c_d
                                     : nd4c_extents_size(inference->extents, dtype, rank, shape, size);
 }
 
+/* Gives a range of integers whose ends are extents: ceil((stop - start) / step) elements, none if stop is less. Refuses
+ * what is not counted by integer arithmetic on extents. */
+nd4c_status nd4c_rule_extent_range(nd4c_inference *inference, int64_t start, int64_t stop, int64_t step, bool endpoint);
+
 #endif

@@ -106,6 +106,9 @@ nd4c_status nd4c_infer_integer_range(nd4c_inference *inference) {
   bool endpoint = attrs[ND4C_ATTR_integer_range_endpoint].as.i != 0, is_unsigned = dtype == ND4C_UINT64;
   uint64_t last = 0;
   ND4C_TRY(nd4c_rule_dtype_attr(inference, dtype));
+  if (nd4c_extents_has(inference->extents, start) || nd4c_extents_has(inference->extents, stop)) {
+    return nd4c_rule_extent_range(inference, start, stop, step, endpoint);
+  }
   if (step == 0) {
     return nd4c_fail(ND4C_ARGUMENT, "integer_range: step is 0, expected another number");
   }

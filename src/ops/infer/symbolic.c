@@ -185,6 +185,7 @@ static const symbolic_rule symbolic_rules[] = {
     {nd4c_infer_like, 0},
     {nd4c_infer_eye, ATTR(eye, rows) | ATTR(eye, columns)},
     {nd4c_infer_indices, ATTR(indices, shape)},
+    {nd4c_infer_integer_range, ATTR(integer_range, start) | ATTR(integer_range, stop)},
 };
 
 static const symbolic_rule *find_rule(nd4c_infer_function rule) {
@@ -338,5 +339,30 @@ nd4c_status nd4c_symbolic_broadcast(const nd4c_inference *inference, int32_t a_r
   }
   *rank = longer;
   memcpy(shape, result, (size_t)longer * sizeof *shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_rule_extent_range(nd4c_inference *inference, int64_t start, int64_t stop, int64_t step,
+                                   bool endpoint) {
+  const nd4c_dtype dtype = (nd4c_dtype)inference->attrs[ND4C_ATTR_integer_range_dtype].as.i;
+  nd4c_extents *extents = inference->extents;
+  int64_t end, count;
+  const bool counts = !endpoint && step > 0 && (start >= 0 || nd4c_extents_has(extents, start)) &&
+                      (stop >= 0 || nd4c_extents_has(extents, stop)) && (dtype == ND4C_INT64 || dtype == ND4C_INT32);
+  if (!counts) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "integer_range: from or to an extent of the graph's dims by %lld, expected a step of at least 1, "
+                     "ends of at least 0, no endpoint, and dtype int64 or int32",
+                     (long long)step);
+  }
+  if (dtype == ND4C_INT32 &&
+      !(nd4c_rule_is_at_least(inference, INT32_MAX, start) && nd4c_rule_is_at_least(inference, INT32_MAX, stop))) {
+    return nd4c_fail(ND4C_OVERFLOW, "integer_range: an end does not fit int32");
+  }
+  if (!nd4c_extents_maximum(extents, start, stop, &end) || !nd4c_rule_subtract(inference, end, start, &count) ||
+      !nd4c_rule_divide_up(inference, count, step, &count)) {
+    return nd4c_fail(ND4C_OVERFLOW, "integer_range: more elements than 64 bits count");
+  }
+  nd4c_rule_output(inference, dtype, 1, &count);
   return ND4C_OK;
 }
