@@ -87,7 +87,9 @@ ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback 
 
 /* Runs the model on the context (NULL: current). Inputs are matched by name, in any order, each exactly once. Each new
  * combination of device, the context's settings (width, deterministic, strict, transfer) and input shapes gets a plan.
- * The model keeps the last few plans and reuses them on all contexts with equal settings. outputs are in the order of
+ * The model keeps the last few plans and reuses them on all contexts with equal settings. A model that leaves extents
+ * free is imported once, into a graph with dims, which is bound to each new combination of shapes; what such a graph
+ * cannot express is imported for each (nd4c.model.dims, nd4c_model_report). outputs are in the order of
  * the model's outputs; a NULL entry receives a fresh array. NAME, DTYPE, SHAPE: the text names the input and what was
  * expected. */
 ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,
@@ -95,9 +97,10 @@ ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, co
                                     int32_t output_count);
 
 /* The model's graph for inputs of these shapes, in the order of the model's inputs, before any pass: for looking at it
- * and for plans of one's own. shapes NULL: as the model declares them; SHAPE if a declared dimension is free, and the
- * text names the input. The caller destroys the graph, which may outlive the model. Constants are computed on `context`
- * (NULL: current). UNSUPPORTED if the model cannot become a graph: the text says why. */
+ * and for plans of one's own. shapes NULL: as the model declares them; extents that it leaves free become dims of the
+ * graph, named after their symbols, or after the input and the axis ("x.0"). The caller destroys the graph, which may
+ * outlive the model. Constants are computed on `context` (NULL: current). UNSUPPORTED if the model cannot become a
+ * graph, or one with dims: the text says why. */
 ND4C_API nd4c_status nd4c_model_graph(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
                                       const int64_t *const *shapes, nd4c_graph **graph);
 
@@ -114,8 +117,10 @@ ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *contex
                                          const nd4c_datum *const *inputs, int32_t input_count, nd4c_datum **outputs,
                                          int32_t output_count);
 
-/* The report of the last run: that of its plan, as nd4c_plan_report gives it, or, if the model could not become a
- * graph, the node that prevented it. "" before the first run. Free with nd4c_free. */
+/* The report of the last run: that of its plan, as nd4c_plan_report gives it, with a last line that says why the graph
+ * was imported for these shapes alone, if it was; or, if the model could not become a graph, the node that prevented
+ * it.
+ * "" before the first run. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 /* As nd4c_plan_profile, _get_step and _get_node for the plan of the last run, whose texts are valid until the model

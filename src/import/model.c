@@ -34,6 +34,7 @@ static void free_model(nd4c_model *model) {
   for (int32_t i = 0; model->initializers != NULL && i < model->onnx.initializer_count; i++) {
     nd4c_array_release(model->initializers[i]);
   }
+  nd4c_model_dims_drop(model);
   nd4c_onnx_dense_free(&model->dense);
   nd4c_onnx_model_free(&model->onnx);
   if (model->turn != NULL) {
@@ -271,6 +272,20 @@ void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback,
   }
 }
 
+/* The plan's report, and why its graph is for its shapes alone. */
+static nd4c_status report_plan(const nd4c_model_plan *latest, char **text) {
+  char *plan = NULL;
+  ND4C_TRY(nd4c_plan_report(latest->plan, &plan));
+  if (latest->alone == NULL) {
+    *text = plan;
+    return ND4C_OK;
+  }
+  nd4c_text told = {0};
+  nd4c_text_print(&told, "%s%s", plan, latest->alone);
+  nd4c_free(plan);
+  return nd4c_text_take(&told, text);
+}
+
 /* `latest`: the plan of the latest run, NULL: none has ended. */
 static nd4c_status report(const nd4c_model *model, const nd4c_model_plan *latest, bool interpreted, char **text) {
   const nd4c_model_port *odd = nd4c_model_odd_port(model);
@@ -282,7 +297,7 @@ static nd4c_status report(const nd4c_model *model, const nd4c_model_plan *latest
   } else if (interpreted) {
     nd4c_text_print(&told, "interpreted, node after node: all values are outputs, arrays or not\n");
   } else if (latest->plan != NULL) {
-    return nd4c_plan_report(latest->plan, text);
+    return report_plan(latest, text);
   } else {
     nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", latest->need);
   }

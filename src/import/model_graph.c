@@ -64,6 +64,31 @@ nd4c_status nd4c_model_shapes_take(const char *function, const nd4c_model *model
   return status;
 }
 
+/* The graph of the declared shapes, with dims for what they leave free. */
+static nd4c_status import_dims(nd4c_model *model, nd4c_context *context, nd4c_graph **graph) {
+  char *why = NULL;
+  ND4C_TRY(nd4c_model_import_dims(model, context, false, graph, &why));
+  const nd4c_status status =
+      *graph != NULL ? ND4C_OK : nd4c_fail(ND4C_UNSUPPORTED, "the model is no graph with dims, give shapes: %s", why);
+  nd4c_deallocate(why);
+  return status;
+}
+
+static bool leaves_free(const nd4c_model *model) {
+  for (int32_t i = 0; i < model->input_count; i++) {
+    const nd4c_model_port *port = &model->inputs[i];
+    for (int32_t k = 0; k < port->rank; k++) {
+      if (port->shape[k] < 0) {
+        return true;
+      }
+    }
+    if (port->rank < 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static nd4c_status import(nd4c_model *model, nd4c_context *context, const nd4c_model_shapes *shapes,
                           nd4c_graph **graph) {
   char *need = NULL;
@@ -90,12 +115,13 @@ nd4c_status nd4c_model_graph(nd4c_model *model, nd4c_context *context, const int
                      odd->name);
   }
   nd4c_context *resolved = NULL;
-  nd4c_model_shapes taken;
+  nd4c_model_shapes taken = {NULL, NULL};
+  const bool with_dims = shapes == NULL && leaves_free(model);
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
-  ND4C_TRY(nd4c_model_shapes_take("nd4c_model_graph", model, ranks, shapes, &taken));
+  ND4C_TRY(with_dims ? ND4C_OK : nd4c_model_shapes_take("nd4c_model_graph", model, ranks, shapes, &taken));
   nd4c_status status = nd4c_model_turn_take(model->turn, "nd4c_model_graph");
   if (status == ND4C_OK) {
-    status = import(model, resolved, &taken, graph);
+    status = with_dims ? import_dims(model, resolved, graph) : import(model, resolved, &taken, graph);
     nd4c_model_turn_give(model->turn);
   }
   nd4c_model_shapes_free(&taken);

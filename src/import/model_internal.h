@@ -27,12 +27,25 @@ typedef struct nd4c_model_key {
   const int64_t *numbers; /* the context's settings, then rank and extents of each input */
 } nd4c_model_key;
 
+enum { ND4C_MODEL_SETTINGS = 4 };
+
+/* The model's graph with dims, and for what context it was made. */
+typedef struct nd4c_model_dims {
+  bool tried, frees_all;
+  nd4c_graph *graph; /* NULL: the model is no such graph */
+  char *why;
+  nd4c_device *device;
+  uint32_t epoch; /* of the configuration */
+  int64_t settings[ND4C_MODEL_SETTINGS];
+} nd4c_model_dims;
+
 typedef struct nd4c_model_plan {
   struct nd4c_model_plan *next; /* the next most recently used */
   int32_t users;                /* runs and reports that use it now */
   bool dropped;                 /* no longer in the list: the last user frees it */
   nd4c_plan *plan;              /* NULL: the model is interpreted */
   char *need;                   /* why the model is interpreted; else NULL */
+  char *alone;                  /* why the graph is not from the one with dims, for the report; else NULL */
   nd4c_model_key key;           /* numbers follow the struct */
 } nd4c_model_plan;
 
@@ -59,6 +72,7 @@ struct nd4c_model {
   nd4c_model_port *inputs, *outputs;
   nd4c_array **initializers; /* one reference each, NULL until first used; changed by the thread that has the turn */
   nd4c_onnx_dense dense;     /* copies of views of them; likewise */
+  nd4c_model_dims dims;      /* likewise */
   nd4c_model_plan *plans;    /* the most recently used first; this and what follows under the list's lock */
   bool ran;
   bool interpreted; /* the latest run had no plan */
@@ -89,6 +103,16 @@ void nd4c_model_plan_drop(nd4c_model_plan *plan);
  * caller frees it. */
 nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
                               const int64_t *const *shapes, nd4c_graph **graph, char **need);
+/* The context's settings that a plan depends on. */
+void nd4c_model_settings(const nd4c_context *context, int64_t settings[ND4C_MODEL_SETTINGS]);
+/* A graph of the model with dims; NULL if it cannot be one: *why says so, and the caller frees it. */
+nd4c_status nd4c_model_import_dims(nd4c_model *model, nd4c_context *context, bool frees_all, nd4c_graph **graph,
+                                   char **why);
+/* The model's graph with dims, bound to the shapes of the inputs. NULL: the shapes must be imported by themselves;
+ * *alone says why in a line, or is NULL if the model has no dims. The caller frees it. */
+nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                            nd4c_graph **bound, char **alone);
+void nd4c_model_dims_drop(nd4c_model *model);
 /* Shapes of all inputs. */
 typedef struct nd4c_model_shapes {
   int32_t *ranks;

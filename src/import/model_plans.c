@@ -13,32 +13,31 @@
 #include "graph/precision.h"
 #include "import/model_internal.h"
 
-enum { CONTEXT_NUMBERS = 4 };
-
 void nd4c_model_plan_drop(nd4c_model_plan *plan) {
   nd4c_plan_destroy(plan->plan);
   nd4c_deallocate(plan->need);
+  nd4c_deallocate(plan->alone);
   nd4c_deallocate(plan);
 }
 
-static void context_numbers(const nd4c_context *context, int64_t *numbers) {
-  numbers[0] = context->width;
-  numbers[1] = context->deterministic;
-  numbers[2] = context->strict;
-  numbers[3] = context->transfer;
+void nd4c_model_settings(const nd4c_context *context, int64_t settings[ND4C_MODEL_SETTINGS]) {
+  settings[0] = context->width;
+  settings[1] = context->deterministic;
+  settings[2] = context->strict;
+  settings[3] = context->transfer;
 }
 
 /* Whether a plan was made for a context like this one and these shapes. Allocates nothing, since every run calls it. */
 static bool plan_fits(const nd4c_model_plan *plan, const nd4c_context *context, int32_t count,
                       const nd4c_array *const *inputs) {
   const nd4c_model_key *key = &plan->key;
-  int64_t settings[CONTEXT_NUMBERS];
-  context_numbers(context, settings);
+  int64_t settings[ND4C_MODEL_SETTINGS];
+  nd4c_model_settings(context, settings);
   if (key->device != context->device || key->epoch != atomic_load(&nd4c_config_epoch) ||
       memcmp(key->numbers, settings, sizeof settings) != 0) {
     return false;
   }
-  const int64_t *numbers = key->numbers + CONTEXT_NUMBERS;
+  const int64_t *numbers = key->numbers + ND4C_MODEL_SETTINGS;
   for (int32_t i = 0; i < count; i++) {
     int32_t rank = nd4c_array_rank(inputs[i]);
     if (*numbers++ != rank) {
@@ -56,7 +55,7 @@ static bool plan_fits(const nd4c_model_plan *plan, const nd4c_context *context, 
 /* A plan's entry with its key filled in. */
 static nd4c_status make_entry(const nd4c_context *context, int32_t count, const nd4c_array *const *inputs,
                               nd4c_model_plan **entry) {
-  size_t numbers = CONTEXT_NUMBERS;
+  size_t numbers = ND4C_MODEL_SETTINGS;
   for (int32_t i = 0; i < count; i++) {
     numbers += 1 + (size_t)nd4c_array_rank(inputs[i]);
   }
@@ -65,8 +64,8 @@ static nd4c_status make_entry(const nd4c_context *context, int32_t count, const 
   ND4C_TRY(nd4c_allocate_or_fail(1, bytes, "a plan", &made));
   int64_t *number = (int64_t *)(made + 1);
   made->key = (nd4c_model_key){context->device, atomic_load(&nd4c_config_epoch), number};
-  context_numbers(context, number);
-  number += CONTEXT_NUMBERS;
+  nd4c_model_settings(context, number);
+  number += ND4C_MODEL_SETTINGS;
   for (int32_t i = 0; i < count; i++) {
     int32_t rank = nd4c_array_rank(inputs[i]);
     *number++ = rank;
@@ -109,8 +108,8 @@ nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const in
   return nd4c_onnx_import(&model->onnx, &options, graph, need);
 }
 
-static nd4c_status import_graph(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
-                                nd4c_graph **graph, char **need) {
+static nd4c_status import_shapes(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                 nd4c_graph **graph, char **need) {
   size_t count = (size_t)model->input_count;
   int32_t *ranks = nd4c_allocate(count * sizeof *ranks);
   const int64_t **shapes = nd4c_allocate(count * sizeof *shapes);
@@ -142,9 +141,16 @@ static nd4c_status refuse_interpreting(const nd4c_model *model, const char *need
                    nd4c_dtype_name(model->precision), need);
 }
 
-/* A model that no graph can express is interpreted: *need says why, and *plan stays NULL. */
+/* The graph with dims bound to the shapes or, where it cannot be, a graph for the shapes alone. */
+static nd4c_status make_graph(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                              nd4c_graph **graph, nd4c_model_plan *made) {
+  ND4C_TRY(nd4c_model_bind(model, context, inputs, graph, &made->alone));
+  return *graph != NULL ? ND4C_OK : import_shapes(model, context, inputs, graph, &made->need);
+}
+
+/* A model that no graph can express is interpreted: made->need says why, and made->plan stays NULL. */
 static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
-                             nd4c_plan **plan, char **need) {
+                             nd4c_model_plan *made) {
   nd4c_graph *graph = NULL;
   nd4c_plan_options options = {.struct_size = sizeof options,
                                .no_optimization = model->no_optimization || model->all_intermediates,
@@ -153,10 +159,11 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
                                .compiled = model->compiled,
                                .passes = model->passes,
                                .precision = model->precision};
+  nd4c_plan **plan = &made->plan;
   ND4C_TRY(check_precision(context, &options)); /* here, since a plan that is not supported is interpreted below */
-  nd4c_status status = import_graph(model, context, inputs, &graph, need);
-  if (status == ND4C_UNSUPPORTED && *need != NULL) {
-    return model->precision == ND4C_DTYPE_NONE || !context->strict ? ND4C_OK : refuse_interpreting(model, *need);
+  nd4c_status status = make_graph(model, context, inputs, &graph, made);
+  if (status == ND4C_UNSUPPORTED && made->need != NULL) {
+    return model->precision == ND4C_DTYPE_NONE || !context->strict ? ND4C_OK : refuse_interpreting(model, made->need);
   }
   ND4C_TRY(status);
   nd4c_model_progress(model, "preparing", 0, 1);
@@ -174,8 +181,8 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   /* Interpreting would place nothing, and compute in the model's dtypes. */
   const bool refused = (model->placement != NULL || model->precision != ND4C_DTYPE_NONE) && context->strict;
   if (status == ND4C_UNSUPPORTED && !refused) { /* strings, for example, which plans do not support */
-    *need = nd4c_duplicate_text(nd4c_error_message());
-    return *need != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
+    made->need = nd4c_duplicate_text(nd4c_error_message());
+    return made->need != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
   }
   return status;
 }
@@ -242,7 +249,7 @@ static nd4c_status add_plan(nd4c_model *model, nd4c_context *context, const nd4c
   }
   nd4c_model_plan *made = NULL;
   ND4C_TRY(make_entry(context, model->input_count, inputs, &made));
-  nd4c_status status = make_plan(model, context, inputs, &made->plan, &made->need);
+  nd4c_status status = make_plan(model, context, inputs, made);
   if (status != ND4C_OK) {
     nd4c_model_plan_drop(made);
     return status;

@@ -129,6 +129,30 @@ static void close_case(case_files *files) {
   nd4c_model_close(files->model);
 }
 
+/* Notes how the model was imported. The reason loses the node's name and place, so that equal ones are counted
+ * together. */
+static void note_import(case_files *files) {
+  static const char alone[] = "imported for these shapes alone: ";
+  onnx_case *one = files->one;
+  char *report = NULL;
+  if (nd4c_model_report(files->model, &report) != ND4C_OK) {
+    one->import = CASE_REFUSED;
+    return;
+  }
+  const char *found = strstr(report, alone);
+  one->import = report[0] == '\0'                         ? CASE_REFUSED
+                : found != NULL                           ? CASE_ALONE
+                : strstr(report, "interpreted") == report ? CASE_INTERPRETED
+                                                          : CASE_DIMS;
+  if (found != NULL) {
+    const char *why = found + strlen(alone), *place = strstr(why, " at byte ");
+    const char *colon = place != NULL ? strstr(place, ": ") : NULL;
+    (void)snprintf(one->alone, sizeof one->alone, "%s", colon != NULL ? colon + 2 : why);
+    one->alone[strcspn(one->alone, "\n")] = '\0';
+  }
+  nd4c_free(report);
+}
+
 /* One run of the model; its draw joins `draws` if there are any. */
 static void run_once(const char *folder, onnx_case *one, const onnx_law *law, onnx_draws *draws) {
   case_files files = {.folder = folder, .one = one};
@@ -137,6 +161,7 @@ static void run_once(const char *folder, onnx_case *one, const onnx_law *law, on
     const nd4c_status status =
         nd4c_model_run_data(files.model, NULL, files.names, (const nd4c_datum *const *)files.inputs, files.input_count,
                             files.outputs, files.output_count);
+    note_import(&files);
     if (status != ND4C_OK) {
       (void)fail_status(one, status, "run");
     } else if (compare_outputs(&files, law) && draws != NULL &&

@@ -1,9 +1,11 @@
-/* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE [--update]]
+/* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--dims] [--known FILE [--update]]
  *
  * The test onnx.cases runs this program on a FOLDER that materialise.py made. One line a case: "pass", "fail" with the
  * reason, or "unsupported" with the reason; then a table by op and the totals. --known: a case that fails and is not
  * listed, or is listed and passes, is an error; --update writes the list anew: existing reasons stay, a new failure
- * gets the library's text. Cases whose expected values are random are judged by their law (case_law.c). */
+ * gets the library's text. --dims: every extent of a model's inputs is a dim of its graph (nd4c.model.dims); the totals
+ * then say how many cases ran on such a graph, and, by reason, how many on one for their shapes alone. Cases whose
+ * expected values are random are judged by their law (case_law.c). */
 #define _DEFAULT_SOURCE /* strdup */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ enum { MOST_CASES = 4096, LINE = 2048 };
 
 typedef struct options {
   const char *folder, *filter, *known;
-  bool only_failed, summary, update;
+  bool only_failed, summary, update, dims;
 } options;
 
 typedef struct case_list {
@@ -105,6 +107,43 @@ static void print_totals(const case_list *list) {
   }
   (void)printf("\n%d cases: %d passed (%d by the law of random values), %d failed, %d unsupported\n", list->count,
                passed, by_law, failed, unsupported);
+}
+
+/* -- dims -------------------------------------------------------------------------------------------------------- */
+
+static int by_alone(const void *a, const void *b) {
+  const onnx_case *x = *(const onnx_case *const *)a, *y = *(const onnx_case *const *)b;
+  const int order = strcmp(x->alone, y->alone);
+  return order != 0 ? order : strcmp(x->name, y->name);
+}
+
+/* How many cases ran on a graph with dims; of the others, how many for each reason, with an example. */
+static void print_dims(const case_list *list) {
+  static const char *const words[] = {"on a graph with dims", "interpreted", "refused"};
+  const onnx_case **sorted = calloc((size_t)list->count + 1, sizeof *sorted);
+  int counts[CASE_IMPORTS] = {0};
+  int alone = 0;
+  if (sorted == NULL) {
+    stop("out of memory", "");
+  }
+  for (int i = 0; i < list->count; i++) {
+    counts[list->cases[i].import]++;
+    if (list->cases[i].import == CASE_ALONE) {
+      sorted[alone++] = &list->cases[i];
+    }
+  }
+  qsort((void *)sorted, (size_t)alone, sizeof *sorted, by_alone);
+  for (int i = 0; i < CASE_ALONE; i++) {
+    (void)printf("%5d cases %s\n", counts[i], words[i]);
+  }
+  (void)printf("%5d cases for their shapes alone:\n", alone);
+  for (int i = 0, next = 0; i < alone; i = next) {
+    while (next < alone && strcmp(sorted[next]->alone, sorted[i]->alone) == 0) {
+      next++;
+    }
+    (void)printf("%5d  %s (%s)\n", next - i, sorted[i]->alone, sorted[i]->name);
+  }
+  free((void *)sorted);
 }
 
 /* -- known failures -------------------------------------------------------------------------------------------- */
@@ -216,6 +255,8 @@ static options parse(int argc, char **argv) {
       chosen.only_failed = true;
     } else if (strcmp(argv[i], "--summary") == 0) {
       chosen.summary = true;
+    } else if (strcmp(argv[i], "--dims") == 0) {
+      chosen.dims = true;
     } else if (strcmp(argv[i], "--update") == 0) {
       chosen.update = true;
     } else if (strcmp(argv[i], "--filter") == 0 && has_value) {
@@ -225,7 +266,8 @@ static options parse(int argc, char **argv) {
     } else if (argv[i][0] != '-' && chosen.folder == NULL) {
       chosen.folder = argv[i];
     } else {
-      stop("FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE [--update]] expected, not ", argv[i]);
+      stop("FOLDER [--filter TEXT] [--only-failed] [--summary] [--dims] [--known FILE [--update]] expected, not ",
+           argv[i]);
     }
   }
   if (chosen.folder == NULL) {
@@ -239,6 +281,9 @@ int main(int argc, char **argv) {
   const options chosen = parse(argc, argv);
   case_list list = read_list(&chosen);
   int failures = 0;
+  if (chosen.dims && nd4c_config_set("nd4c.model.dims", "all") != ND4C_OK) {
+    stop("nd4c.model.dims: ", nd4c_error_message());
+  }
   for (int i = 0; i < list.count; i++) {
     onnx_case *one = &list.cases[i];
     case_run(chosen.folder, one);
@@ -250,6 +295,9 @@ int main(int argc, char **argv) {
   }
   print_table(&list);
   print_totals(&list);
+  if (chosen.dims) {
+    print_dims(&list);
+  }
   if (chosen.known != NULL) {
     failures = check_known(&list, &chosen) + (chosen.filter == NULL ? check_laws(&list) : 0);
   }

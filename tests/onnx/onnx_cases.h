@@ -10,6 +10,9 @@ enum { CASE_TEXT = 512, CASE_REASON = CASE_TEXT - 64 };
 
 typedef enum case_result { CASE_PASSED = 0, CASE_FAILED, CASE_UNSUPPORTED } case_result;
 
+/* How the model of a case was imported at its last run. */
+typedef enum case_import { CASE_DIMS = 0, CASE_INTERPRETED, CASE_REFUSED, CASE_ALONE, CASE_IMPORTS } case_import;
+
 /* One line of cases.txt and its result. */
 typedef struct onnx_case {
   char *name; /* kind/name */
@@ -17,6 +20,8 @@ typedef struct onnx_case {
   double rtol, atol;
   case_result result;
   char reason[CASE_TEXT]; /* of a failure; one line */
+  case_import import;
+  char alone[CASE_TEXT]; /* CASE_ALONE: why */
 } onnx_case;
 
 /* Opens FOLDER/<name>/model.onnx, runs it on the case's inputs and compares the outputs, or judges them by the case's

@@ -70,6 +70,9 @@
     "OpenVINO's name for nd4c.compile.cache, used if nd4c.compile.cache is empty; empty or off: no cache")             \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                      \
     "Plans a model keeps, one for each combination of input shapes")                                                   \
+  X(MODEL_DIMS, "nd4c.model.dims", "ND4C_MODEL_DIMS", string, "declared",                                              \
+    "Extents of a model's inputs that become dims, so that the model is imported once for all of them: declared "      \
+    "(those that the file leaves free), all, or none")                                                                 \
   X(PLAN_BINDINGS, "nd4c.plan.bindings", "ND4C_PLAN_BINDINGS", bytes, "256m",                                          \
     "Memory of the bindings that a plan of a graph with dims keeps, one for each combination of sizes that it ran; "   \
     "the options of a plan take precedence")                                                                           \
@@ -111,6 +114,7 @@
   X(ROUTING, "off,vote,prefer_gpu,prefer_cpu,follow_data,memory") \
   X(POOL, "auto,openmp,threads,serial")                           \
   X(DEVICE_TRANSFER, "on_demand,eager,none")                      \
+  X(MODEL_DIMS, "declared,all,none")                              \
   X(CPU_LEVEL, "base,avx2,avx512,neon,dotprod")
 
 #endif

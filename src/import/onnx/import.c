@@ -23,13 +23,17 @@ static nd4c_status copy_name(nd4c_span name, char **copy) {
 
 static nd4c_status declare_input(nd4c_onnx_importer *importer, int32_t index, nd4c_onnx_operand *operand) {
   const nd4c_onnx_value_info *info = nd4c_onnx_graph_input(&importer->model->graph, index);
+  const nd4c_onnx_import_options *options = importer->options;
+  const bool given = options->input_ranks != NULL;
+  int64_t declared[ND4C_MAX_RANK];
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   nd4c_value value = ND4C_VALUE_NONE;
   char *name = NULL;
   ND4C_TRY(nd4c_onnx_dtype_resolve(info->type, &dtype));
+  ND4C_TRY(given ? ND4C_OK : nd4c_onnx_declare_shape(importer, info, declared));
   ND4C_TRY(copy_name(info->name, &name));
-  nd4c_status status = nd4c_graph_input(importer->graph, name, dtype, importer->options->input_ranks[index],
-                                        importer->options->input_shapes[index], &value);
+  nd4c_status status = nd4c_graph_input(importer->graph, name, dtype, given ? options->input_ranks[index] : info->rank,
+                                        given ? options->input_shapes[index] : declared, &value);
   nd4c_deallocate(name);
   ND4C_TRY(status);
   return nd4c_onnx_add_value(importer, value, operand);

@@ -1,5 +1,5 @@
-/* From a parsed model to a graph for given input shapes, or to its outputs for given inputs. Values that depend on
- * constants only are computed at once; interpreting a model is importing it with its inputs as constants.
+/* From a parsed model to a graph, for given input shapes or with dims, or to its outputs for given inputs. Values that
+ * depend on constants only are computed at once; interpreting a model is importing it with its inputs as constants.
  * import/model_plans.c and import/model_run.c call it. */
 #ifndef ND4C_IMPORT_ONNX_IMPORT_H
 #define ND4C_IMPORT_ONNX_IMPORT_H
@@ -16,8 +16,9 @@ typedef struct nd4c_onnx_import_options {
   nd4c_context *context;      /* where constants are computed */
   nd4c_array **initializers;  /* by initializer, NULL until first used; the caller keeps them for later imports */
   nd4c_onnx_dense *dense;     /* copies of views of them, likewise */
-  const int32_t *input_ranks; /* of the model's inputs */
+  const int32_t *input_ranks; /* of the model's inputs; NULL: as declared, where free extents become dims */
   const int64_t *const *input_shapes;
+  bool frees_all; /* for tests: without input_ranks, every extent becomes a dim */
   bool all_intermediates;
   nd4c_progress_callback progress; /* may be NULL */
   void *user;
@@ -25,7 +26,8 @@ typedef struct nd4c_onnx_import_options {
 
 /* Builds the graph: its inputs in the order of the model's, its outputs likewise, followed by those that
  * nd4c_onnx_intermediates lists if all_intermediates is set. UNSUPPORTED if the model cannot be a graph, because a node
- * needs values that are known only in a run: *need says which, and the caller frees it with nd4c_deallocate. */
+ * needs values that are known only in a run: *need says which, and the caller frees it with nd4c_deallocate. A graph
+ * with dims may be refused for other reasons, where one for given shapes is not: the thread's error names the node. */
 nd4c_status nd4c_onnx_import(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options, nd4c_graph **graph,
                              char **need);
 

@@ -3,16 +3,19 @@
 #define ND4C_IMPORT_ONNX_IMPORTER_H
 
 #include "import/onnx/emission/emission.h"
+#include "ops/extents/extents.h"
 
 enum { ND4C_ONNX_OUTPUTS = 16, ND4C_ONNX_NEED_SIZE = 512 };
 
-/* An operand. An array is a constant or a value of the graph; a constant that the graph uses is both. */
+/* An operand. An array is a constant, a list of extents or a value of the graph; a constant or a list of extents that
+ * the graph uses is both. */
 typedef struct nd4c_onnx_operand_slot {
   nd4c_onnx_kind kind; /* NONE: free */
   int32_t references;  /* names bound to it, sequences that hold it, nd4c_onnx_hold */
   nd4c_array *array;   /* one reference */
+  nd4c_array *extents; /* one reference to an int64 array on the host: numbers, and extents of the graph's dims */
   nd4c_value value;
-  nd4c_dtype dtype; /* of the arrays of a sequence or optional */
+  nd4c_dtype dtype; /* of a list of extents; of the arrays of a sequence or optional */
   int32_t count;    /* free: the next free slot */
   nd4c_onnx_operand *items;
 } nd4c_onnx_operand_slot;
@@ -59,12 +62,36 @@ nd4c_status nd4c_onnx_operand_pass(nd4c_onnx_importer *importer, nd4c_onnx_opera
 /* Frees operands that were made since the mark and are not held. */
 void nd4c_onnx_operands_sweep(nd4c_onnx_importer *importer, int32_t mark);
 void nd4c_onnx_operands_free(nd4c_onnx_importer *importer);
-/* The value of an array in the graph, recording a constant at its first use there. */
+/* A list of extents, at least one of them symbolic, that the model has as numbers of the dtype. Takes over the
+ * reference, also when it fails. */
+nd4c_status nd4c_onnx_add_extents(nd4c_onnx_importer *importer, nd4c_dtype dtype, nd4c_array *extents,
+                                  nd4c_onnx_operand *operand);
+/* The value of an array in the graph, recording a constant, or nodes that give extents, at its first use there. */
 nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_value *value);
 /* Convert between operands and the caller's data. */
 nd4c_status nd4c_onnx_operand_of_datum(nd4c_onnx_importer *importer, const nd4c_datum *datum,
                                        nd4c_onnx_operand *operand);
 nd4c_status nd4c_onnx_datum_of_operand(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_datum **datum);
+
+/* -- dims.c -- */
+
+/* The shape of an input in a graph of dims; declares those that are new. UNSUPPORTED: the model leaves its rank free.
+ */
+nd4c_status nd4c_onnx_declare_shape(nd4c_onnx_importer *importer, const nd4c_onnx_value_info *info,
+                                    int64_t shape[ND4C_MAX_RANK]);
+
+/* -- extents.c, extents_nodes.c -- */
+
+/* The table of the graph's dims; NULL: there are none. */
+nd4c_extents *nd4c_onnx_extents(const nd4c_onnx_importer *importer);
+/* Computes an op on lists of extents and constants, if it can be done; *folded says whether. */
+nd4c_status nd4c_onnx_fold_extents(nd4c_onnx_emission *emission, const nd4c_op_def *def,
+                                   const nd4c_onnx_operand *inputs, int32_t input_count, const nd4c_attr *attrs,
+                                   int32_t attr_count, bool *folded, nd4c_onnx_operand *outputs);
+/* Whether an attribute holds an extent of the graph's dims. */
+bool nd4c_onnx_has_symbolic(const nd4c_attr *attrs, int32_t count);
+/* Records nodes that give a list of extents as data. */
+nd4c_status nd4c_onnx_record_extents(nd4c_graph *graph, nd4c_dtype dtype, const nd4c_array *extents, nd4c_value *value);
 
 /* -- scope.c -- */
 

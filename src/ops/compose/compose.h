@@ -5,6 +5,9 @@
 
 #include "ops/emitter.h"
 
+/* UNSUPPORTED if an extent with which a composite would compute is symbolic (nd4c/extent.h). */
+nd4c_status nd4c_compose_check_number(int64_t extent, const char *what);
+
 /* -- shape.c -- */
 
 /* Parts of `lengths` along an axis, which they fill; SHAPE if they do not. squeeze: without the axis, for lengths of 1.

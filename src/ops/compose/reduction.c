@@ -79,6 +79,7 @@ nd4c_status nd4c_compose_arg_reduce(nd4c_emitter *e, nd4c_op op, nd4c_emitted x,
   if (!last) {
     return nd4c_emit(e, op, &x, 1, attrs, 2, y);
   }
+  ND4C_TRY(nd4c_compose_check_number(extent, "the length of an axis that is reversed"));
   ND4C_TRY(nd4c_emit_slice(e, x, axis, ND4C_SLICE_NONE, ND4C_SLICE_NONE, -1, &x));
   ND4C_TRY(nd4c_emit(e, op, &x, 1, attrs, 2, y));
   ND4C_TRY(nd4c_emit_scalar(e, ND4C_INT64, (double)(extent - 1), &end));

@@ -5,12 +5,20 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "nd4c/extent.h"
 #include "ops/compose/compose.h"
+
+nd4c_status nd4c_compose_check_number(int64_t extent, const char *what) {
+  return nd4c_extent_is_symbolic(extent)
+             ? nd4c_fail(ND4C_UNSUPPORTED, "%s is an extent of the graph's dims, expected a number", what)
+             : ND4C_OK;
+}
 
 nd4c_status nd4c_compose_split(nd4c_emitter *e, nd4c_emitted x, int32_t axis, int32_t count, const int64_t *lengths,
                                bool squeeze, nd4c_emitted *parts) {
   const int64_t extent = nd4c_emitted_get(e, x).shape[axis], along = axis;
   int64_t start = 0;
+  ND4C_TRY(nd4c_compose_check_number(extent, "the length of an axis in parts"));
   for (int32_t i = 0; i < count; i++) {
     if (lengths[i] < 0 || lengths[i] > extent - start) {
       return nd4c_fail(ND4C_SHAPE, "part %d of %" PRId64 " from %" PRId64 " on leaves the axis of %" PRId64, (int)i,
@@ -55,6 +63,7 @@ nd4c_status nd4c_compose_fit(nd4c_emitter *e, nd4c_emitted x, int32_t axis, int6
   nd4c_emitted_info info = nd4c_emitted_get(e, x);
   nd4c_emitted parts[] = {x, ND4C_EMITTED_NONE};
   *y = x;
+  ND4C_TRY(nd4c_compose_check_number(info.shape[axis], "the length of an axis"));
   if (length <= info.shape[axis]) {
     return length == info.shape[axis] ? ND4C_OK : nd4c_emit_slice(e, x, axis, 0, length, 1, y);
   }
@@ -67,6 +76,7 @@ nd4c_status nd4c_compose_center(nd4c_emitter *e, nd4c_emitted x, int32_t axis, i
   nd4c_emitted_info info = nd4c_emitted_get(e, x);
   nd4c_emitted parts[] = {ND4C_EMITTED_NONE, x, ND4C_EMITTED_NONE};
   const int64_t extent = info.shape[axis];
+  ND4C_TRY(nd4c_compose_check_number(extent, "the length of an axis"));
   if (length < 0) {
     return nd4c_fail(ND4C_SHAPE, "length %" PRId64 " for axis %d; expected 0 or more", length, (int)axis);
   }
@@ -87,6 +97,7 @@ static nd4c_status spread(nd4c_emitter *e, nd4c_emitted x, int32_t axis, int32_t
   nd4c_emitted_info info = nd4c_emitted_get(e, x);
   int64_t shape[ND4C_MAX_RANK];
   const int64_t at = place, extent = info.shape[axis];
+  ND4C_TRY(nd4c_compose_check_number(extent, "the length of an axis that is repeated"));
   if (info.rank == ND4C_MAX_RANK || times < 0 || !nd4c_checked_multiply(extent, times, &info.shape[axis])) {
     return nd4c_fail(ND4C_OVERFLOW, "%" PRId64 " times %" PRId64 " along axis %d of rank %d", times, extent, (int)axis,
                      (int)info.rank);

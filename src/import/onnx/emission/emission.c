@@ -172,7 +172,7 @@ static nd4c_status try_folding(nd4c_onnx_emission *emission, const nd4c_op_def *
     }
     ND4C_TRY(nd4c_onnx_claim(emission, (size_t)input_count, sizeof *arrays, "the inputs of a node", &arrays));
   }
-  *folded = all_known(emission, inputs, input_count, arrays);
+  *folded = !nd4c_onnx_has_symbolic(attrs, attr_count) && all_known(emission, inputs, input_count, arrays);
   if (*folded && !interprets) {
     ND4C_TRY(worth_folding(def, arrays, input_count, attrs, attr_count, folded));
   }
@@ -255,6 +255,10 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   int32_t output_count = def->info.output_count;
   bool folded = false;
   ND4C_TRY(check_emitted(emission, def, inputs, input_count));
+  ND4C_TRY(nd4c_onnx_fold_extents(emission, def, inputs, input_count, attrs, attr_count, &folded, outputs));
+  if (folded) {
+    return ND4C_OK;
+  }
   ND4C_TRY(try_folding(emission, def, inputs, input_count, attrs, attr_count, &folded, outputs));
   if (folded) {
     return ND4C_OK;
@@ -286,6 +290,10 @@ static nd4c_emitted_info describe(const nd4c_emitter *emitter, nd4c_emitted oper
     info.dtype = nd4c_array_dtype(slot->array);
     info.rank = nd4c_array_rank(slot->array);
     shape = nd4c_array_shape(slot->array);
+  } else if (slot->extents != NULL) {
+    info.dtype = slot->dtype;
+    info.rank = nd4c_array_rank(slot->extents);
+    shape = nd4c_array_shape(slot->extents);
   } else if (slot->kind == ND4C_ONNX_KIND_ARRAY) {
     (void)nd4c_graph_value_info(emission->importer->graph, slot->value, &info.dtype, &info.rank, &shape);
   }
@@ -340,6 +348,39 @@ nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand 
     values[i] = value;
   }
   return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_read_extents(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                   int32_t limit, int64_t *values, int32_t *count) {
+  const nd4c_array *extents = operand == ND4C_ONNX_OPERAND_NONE ? NULL : emission->importer->slots[operand].extents;
+  if (extents == NULL) {
+    ND4C_TRY(nd4c_onnx_read_ints(emission, operand, what, limit, values, count));
+    for (int32_t i = 0; i < *count; i++) {
+      ND4C_TRY(nd4c_onnx_check_number(emission, values[i], what));
+    }
+    return ND4C_OK;
+  }
+  const nd4c_dtype dtype = emission->importer->slots[operand].dtype;
+  if ((dtype != ND4C_INT64 && dtype != ND4C_INT32) || nd4c_array_rank(extents) > 1 ||
+      nd4c_array_size(extents) > limit) {
+    return nd4c_fail(ND4C_FORMAT,
+                     "%s is %s of rank %d with %" PRId64 " elements; expected at most %d of int64 or int32", what,
+                     nd4c_dtype_name(dtype), (int)nd4c_array_rank(extents), nd4c_array_size(extents), (int)limit);
+  }
+  *count = (int32_t)nd4c_array_size(extents);
+  return nd4c_array_read(extents, values, (size_t)*count * sizeof *values);
+}
+
+nd4c_status nd4c_onnx_check_number(nd4c_onnx_emission *emission, int64_t extent, const char *what) {
+  return nd4c_onnx_extents(emission->importer) != NULL && nd4c_extent_is_symbolic(extent)
+             ? nd4c_fail(ND4C_UNSUPPORTED, "%s depends on the extents of the model's inputs", what)
+             : ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_check_no_dims(nd4c_onnx_emission *emission, const char *what) {
+  return nd4c_onnx_extents(emission->importer) == NULL
+             ? ND4C_OK
+             : nd4c_fail(ND4C_UNSUPPORTED, "%s needs the numbers of all extents", what);
 }
 
 nd4c_status nd4c_onnx_read_int(nd4c_onnx_emission *emission, int32_t index, const char *what, int64_t preset,

@@ -1,11 +1,16 @@
 /* What emit functions, which import one node each, work with: operands, ops on them, and the node's attributes. The
  * files of import/onnx/ops include it; scope.c makes the emission and calls the emit function.
  *
- * An operand is a value of the import: an array, known now (a constant) or a value of the graph; a sequence of
- * operands; an optional operand. An op whose inputs are all constants is computed at once, unless its result is large;
- * otherwise it is recorded in the graph. When a model is interpreted, its inputs are constants, and everything is
- * computed at once. An emit function that needs the values of an array asks with nd4c_onnx_read_*: if they are not
- * known, the model is interpreted instead. Operands belong to the importer. Those that a node makes and does not give
+ * An operand is a value of the import: an array, known now (a constant), a list of extents (below) or a value of the
+ * graph; a sequence of operands; an optional operand. An op whose inputs are all constants is computed at once, unless
+ * its result is large; otherwise it is recorded in the graph. When a model is interpreted, its inputs are constants,
+ * and everything is computed at once. An emit function that needs the values of an array asks with nd4c_onnx_read_*: if
+ * they are not known, the model is interpreted instead.
+ *
+ * In a graph with dims, the extents of an operand's shape may be symbolic (nd4c/extent.h): an emit function that
+ * computes with them asks nd4c_onnx_check_number first, or uses the functions for extents. What a model computes from
+ * shapes is a list of extents: nd4c_onnx_read_extents reads it for attributes that take them (nd4c_op_takes_symbolic).
+ * Operands belong to the importer. Those that a node makes and does not give
  * as outputs are freed after the node. */
 #ifndef ND4C_IMPORT_ONNX_EMISSION_EMISSION_H
 #define ND4C_IMPORT_ONNX_EMISSION_EMISSION_H
@@ -13,6 +18,7 @@
 #include "base/region.h"
 #include "import/onnx/import.h"
 #include "ops/emitter.h"
+#include "ops/extents/extents.h"
 
 typedef nd4c_emitted nd4c_onnx_operand;
 #define ND4C_ONNX_OPERAND_NONE ND4C_EMITTED_NONE
@@ -58,10 +64,28 @@ nd4c_onnx_kind nd4c_onnx_operand_kind(const nd4c_onnx_emission *emission, nd4c_o
 nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
                              nd4c_onnx_operand *output);
 
+/* The same of values that may be extents of the graph's dims. */
+nd4c_status nd4c_onnx_extent_list(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
+                                  nd4c_onnx_operand *output);
+/* Number of elements of a shape. */
+nd4c_status nd4c_onnx_extent_size(nd4c_onnx_emission *emission, int32_t rank, const int64_t *shape, int64_t *size);
+/* Whether a relation of extents holds. What the table cannot decide becomes a guard. */
+bool nd4c_onnx_assume(nd4c_onnx_emission *emission, nd4c_relation relation, int64_t a, int64_t b);
+nd4c_status nd4c_onnx_extent_sum(nd4c_onnx_emission *emission, int64_t a, int64_t b, int64_t *sum);
+/* One of so many equal parts; SHAPE if the extent is no multiple. */
+nd4c_status nd4c_onnx_extent_part(nd4c_onnx_emission *emission, int64_t extent, int64_t parts, int64_t *part);
+
 /* Integers of an array whose values are known, at most `limit`. `what` names it. If the values are not known, the model
  * must be interpreted: the status is UNSUPPORTED, and the emit function returns it. */
 nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                 int32_t limit, int64_t *values, int32_t *count);
+/* The same of integers that may be extents of the graph's dims, for attributes that take them. */
+nd4c_status nd4c_onnx_read_extents(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                   int32_t limit, int64_t *values, int32_t *count);
+/* UNSUPPORTED if the extent is no number. */
+nd4c_status nd4c_onnx_check_number(nd4c_onnx_emission *emission, int64_t extent, const char *what);
+/* UNSUPPORTED if the graph has dims. */
+nd4c_status nd4c_onnx_check_no_dims(nd4c_onnx_emission *emission, const char *what);
 /* The integer of input `index`, likewise; the preset if it is left out. */
 nd4c_status nd4c_onnx_read_int(nd4c_onnx_emission *emission, int32_t index, const char *what, int64_t preset,
                                int64_t *value);

@@ -42,6 +42,17 @@ nd4c_status nd4c_onnx_add_array(nd4c_onnx_importer *importer, nd4c_array *array,
   return status;
 }
 
+nd4c_status nd4c_onnx_add_extents(nd4c_onnx_importer *importer, nd4c_dtype dtype, nd4c_array *extents,
+                                  nd4c_onnx_operand *operand) {
+  nd4c_onnx_operand_slot slot = {
+      .kind = ND4C_ONNX_KIND_ARRAY, .extents = extents, .value = ND4C_VALUE_NONE, .dtype = dtype};
+  nd4c_status status = add_slot(importer, slot, operand);
+  if (status != ND4C_OK) {
+    nd4c_array_release(extents);
+  }
+  return status;
+}
+
 nd4c_status nd4c_onnx_add_value(nd4c_onnx_importer *importer, nd4c_value value, nd4c_onnx_operand *operand) {
   nd4c_onnx_operand_slot slot = {.kind = ND4C_ONNX_KIND_ARRAY, .value = value};
   return add_slot(importer, slot, operand);
@@ -84,6 +95,7 @@ static void free_slot(nd4c_onnx_importer *importer, nd4c_onnx_operand operand) {
   importer->slots[operand] = (nd4c_onnx_operand_slot){.count = importer->free_slot};
   importer->free_slot = operand;
   nd4c_array_release(slot.array);
+  nd4c_array_release(slot.extents);
   if (slot.kind != ND4C_ONNX_KIND_ARRAY) {
     for (int32_t i = 0; i < slot.count; i++) {
       nd4c_onnx_operand_release(importer, slot.items[i]);
@@ -120,6 +132,7 @@ void nd4c_onnx_operands_free(nd4c_onnx_importer *importer) {
   for (int32_t i = 0; i < importer->slot_count; i++) {
     nd4c_onnx_operand_slot *slot = &importer->slots[i];
     nd4c_array_release(slot->array);
+    nd4c_array_release(slot->extents);
     if (slot->kind == ND4C_ONNX_KIND_SEQUENCE || slot->kind == ND4C_ONNX_KIND_OPTIONAL) {
       nd4c_deallocate(slot->items);
     }
@@ -135,7 +148,9 @@ nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand o
   if (slot->kind != ND4C_ONNX_KIND_ARRAY) {
     return nd4c_fail(ND4C_FORMAT, "a sequence or optional where an array was expected");
   }
-  if (slot->value == ND4C_VALUE_NONE) {
+  if (slot->value == ND4C_VALUE_NONE && slot->extents != NULL) {
+    ND4C_TRY(nd4c_onnx_record_extents(importer->graph, slot->dtype, slot->extents, &slot->value));
+  } else if (slot->value == ND4C_VALUE_NONE) {
     ND4C_TRY(nd4c_graph_constant(importer->graph, slot->array, &slot->value));
   }
   *value = slot->value;

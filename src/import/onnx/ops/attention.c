@@ -52,6 +52,8 @@ static nd4c_status heads_per_key(nd4c_onnx_emission *emission, int64_t *times) {
       return nd4c_fail(ND4C_SHAPE, "input %d has rank %d; expected 4: [batch, heads, length, head]", (int)i,
                        (int)info[i].rank);
     }
+    ND4C_TRY(nd4c_onnx_check_number(emission, info[i].shape[1], "the number of heads"));
+    ND4C_TRY(nd4c_onnx_check_number(emission, info[i].shape[3], "the size of a head"));
   }
   int64_t heads = info[1].shape[1];
   if (heads < 1 || info[0].shape[1] % heads != 0 || info[2].shape[1] != heads) {

@@ -60,7 +60,7 @@ static nd4c_status emit_constant_of_shape(nd4c_onnx_emission *emission) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t rank = 0;
   nd4c_onnx_operand element = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[0], "the shape", ND4C_MAX_RANK, shape, &rank));
+  ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[0], "the shape", ND4C_MAX_RANK, shape, &rank));
   const nd4c_onnx_attribute *value = nd4c_onnx_attribute_find(emission, "value");
   if (value == NULL) {
     return nd4c_emit_full(&emission->emitter, ND4C_FLOAT32, 0, rank, shape, &emission->outputs[0]);
@@ -81,19 +81,19 @@ static nd4c_status emit_shape(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "end", info.rank, &end));
   start = start < -info.rank ? 0 : start < 0 ? start + info.rank : start > info.rank ? info.rank : start;
   end = end < -info.rank ? 0 : end < 0 ? end + info.rank : end > info.rank ? info.rank : end;
-  return nd4c_onnx_int64s(emission, 1, end > start ? end - start : 0, info.shape + start, &emission->outputs[0]);
+  const int64_t *extents = info.shape + start;
+  return nd4c_onnx_extent_list(emission, 1, end > start ? end - start : 0, extents, &emission->outputs[0]);
 }
 
 static nd4c_status emit_size(nd4c_onnx_emission *emission) {
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
-  nd4c_array *array = NULL;
   int64_t size = 0;
-  ND4C_TRY(nd4c_shape_size(info.dtype, info.rank, info.shape, &size));
-  ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &size, &array));
-  return nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
+  ND4C_TRY(nd4c_onnx_extent_size(emission, info.rank, info.shape, &size));
+  return nd4c_onnx_extent_list(emission, 0, 1, &size, &emission->outputs[0]);
 }
 
-/* int32 and int64 are counted in 64 bits, the others as the op arange does. */
+/* int32 and int64 are counted in 64 bits, the others as the op arange does. A start and a limit of whole integers may
+ * be extents. */
 static nd4c_status emit_range(nd4c_onnx_emission *emission) {
   static const char *const names[3] = {"input 'start'", "input 'limit'", "input 'delta'"};
   static const char *const attr_names[3] = {"start", "stop", "step"};
@@ -105,7 +105,8 @@ static nd4c_status emit_range(nd4c_onnx_emission *emission) {
     int32_t count = 0;
     double number = 0;
     if (whole) {
-      ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[i], names[i], 1, &integer, &count));
+      ND4C_TRY(i < 2 ? nd4c_onnx_read_extents(emission, emission->inputs[i], names[i], 1, &integer, &count)
+                     : nd4c_onnx_read_ints(emission, emission->inputs[i], names[i], 1, &integer, &count));
       if (count != 1) {
         return nd4c_fail(ND4C_FORMAT, "%s is empty; expected a number", names[i]);
       }

@@ -240,7 +240,7 @@ static nd4c_status scanned_length(nd4c_onnx_emission *emission, const scan *s, n
   ND4C_TRY(nd4c_onnx_fix_axis(emission, x, number_at(&s->input_axes, index), &fixed));
   *axis = fixed;
   *length = nd4c_emitted_get(&emission->emitter, x).shape[fixed];
-  return ND4C_OK;
+  return nd4c_onnx_check_number(emission, *length, "the number of rounds");
 }
 
 static nd4c_status scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_onnx_operand *scanned, int64_t number) {

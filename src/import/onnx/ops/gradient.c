@@ -147,6 +147,7 @@ static nd4c_status differentiate(nd4c_onnx_emission *emission, bool *marks, nd4c
 
 static nd4c_status emit_gradient(nd4c_onnx_emission *emission) {
   size_t count = (size_t)nd4c_onnx_emission_graph(emission)->values.count;
+  ND4C_TRY(nd4c_onnx_check_no_dims(emission, "a gradient"));
   bool *marks = NULL;
   nd4c_onnx_operand *gradients = NULL;
   ND4C_TRY(nd4c_onnx_claim(emission, 2 * count, sizeof *marks, "a gradient", &marks));

@@ -73,7 +73,7 @@ static nd4c_status emit_resize(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   ND4C_TRY(read_floats(emission, nd4c_onnx_input(emission, 2), "input 'scales'", scales, &scale_count));
   if (sizes != ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_onnx_read_ints(emission, sizes, "input 'sizes'", ND4C_MAX_RANK, lengths, &size_count));
+    ND4C_TRY(nd4c_onnx_read_extents(emission, sizes, "input 'sizes'", ND4C_MAX_RANK, lengths, &size_count));
   }
   if (size_count == 0 && scale_count == 0) {
     emission->outputs[0] = inputs[0]; /* of rank 0 */
@@ -98,7 +98,7 @@ static nd4c_status emit_affine_grid(nd4c_onnx_emission *emission) {
   int32_t count = 0;
   nd4c_onnx_attrs attrs;
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
-  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'size'", 5, size, &count));
+  ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'size'", 5, size, &count));
   nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_ints("size", size, count));
   return nd4c_onnx_emit_attrs(emission, ND4C_OP_affine_grid, emission->inputs, 1, &attrs);
 }

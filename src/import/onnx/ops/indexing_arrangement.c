@@ -18,6 +18,14 @@ static nd4c_status emit_concat(nd4c_onnx_emission *emission) {
 static nd4c_status equal_parts(nd4c_onnx_emission *emission, int64_t extent, int64_t *lengths) {
   enum { UNEVEN_SINCE = 18 };
   int32_t parts = emission->node->output_count;
+  if (nd4c_extent_is_symbolic(extent)) {
+    int64_t each = 0;
+    ND4C_TRY(nd4c_onnx_extent_part(emission, extent, parts, &each));
+    for (int32_t i = 0; i < parts; i++) {
+      lengths[i] = each;
+    }
+    return ND4C_OK;
+  }
   int64_t whole = extent / parts + (extent % parts != 0);
   if (extent % parts != 0 && emission->opset < UNEVEN_SINCE) {
     return nd4c_fail(ND4C_SHAPE, "an axis of %" PRId64 " does not split into %d equal parts", extent, (int)parts);
@@ -27,6 +35,24 @@ static nd4c_status equal_parts(nd4c_onnx_emission *emission, int64_t extent, int
     lengths[i] = left < 0 ? 0 : left < whole ? left : whole;
   }
   return ND4C_OK;
+}
+
+/* As nd4c_compose_split, also of extents. */
+static nd4c_status split_extents(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t axis, int32_t count,
+                                 const int64_t *lengths) {
+  const int64_t extent = nd4c_emitted_get(&emission->emitter, x).shape[axis];
+  int64_t start = 0, stop = 0;
+  for (int32_t i = 0; i < count; i++) {
+    if (lengths[i] < 0 && !nd4c_extent_is_symbolic(lengths[i])) {
+      return nd4c_fail(ND4C_SHAPE, "part %d of %" PRId64, (int)i, lengths[i]);
+    }
+    ND4C_TRY(nd4c_onnx_extent_sum(emission, start, lengths[i], &stop));
+    ND4C_TRY(nd4c_emit_slice(&emission->emitter, x, axis, start, stop, 1, &emission->outputs[i]));
+    start = stop;
+  }
+  return nd4c_onnx_assume(emission, ND4C_RELATION_EQUAL, extent, start)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_SHAPE, "the parts are not the axis in all");
 }
 
 /* The lengths are an input in opset 1 and from opset 13 on, else an attribute. */
@@ -44,7 +70,7 @@ static nd4c_status emit_split(nd4c_onnx_emission *emission) {
   }
   ND4C_TRY(nd4c_onnx_fix_axis(emission, x, axis, &fixed));
   if (given != ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_onnx_read_ints(emission, given, "the lengths of the parts", outputs, lengths, &count));
+    ND4C_TRY(nd4c_onnx_read_extents(emission, given, "the lengths of the parts", outputs, lengths, &count));
   } else if (count == outputs) {
     memcpy(lengths, attribute, (size_t)count * sizeof *lengths);
   } else if (count == 0 && outputs > 0) {
@@ -55,7 +81,12 @@ static nd4c_status emit_split(nd4c_onnx_emission *emission) {
     return nd4c_fail(ND4C_FORMAT, "%d parts for %d outputs", (int)(count != outputs ? count : (int32_t)parts),
                      (int)outputs);
   }
-  return nd4c_compose_split(&emission->emitter, x, fixed, count, lengths, false, emission->outputs);
+  bool symbolic = nd4c_extent_is_symbolic(nd4c_emitted_get(&emission->emitter, x).shape[fixed]);
+  for (int32_t i = 0; i < count; i++) {
+    symbolic = symbolic || nd4c_extent_is_symbolic(lengths[i]);
+  }
+  return symbolic ? split_extents(emission, x, fixed, count, lengths)
+                  : nd4c_compose_split(&emission->emitter, x, fixed, count, lengths, false, emission->outputs);
 }
 
 /* The bounds of Slice, from attributes or inputs. */
@@ -88,7 +119,8 @@ static nd4c_status slice_from_inputs(nd4c_onnx_emission *emission, slice_bounds 
   for (int32_t i = 0; i < 4; i++) {
     nd4c_onnx_operand operand = nd4c_onnx_input(emission, i + 1);
     if (operand != ND4C_ONNX_OPERAND_NONE) {
-      ND4C_TRY(nd4c_onnx_read_ints(emission, operand, names[i], ND4C_MAX_RANK, lists[i], counts[i]));
+      ND4C_TRY(i < 2 ? nd4c_onnx_read_extents(emission, operand, names[i], ND4C_MAX_RANK, lists[i], counts[i])
+                     : nd4c_onnx_read_ints(emission, operand, names[i], ND4C_MAX_RANK, lists[i], counts[i]));
     } else if (i < 2) {
       return nd4c_fail(ND4C_FORMAT, "%s is left out, but required", names[i]);
     }
@@ -146,7 +178,7 @@ static nd4c_status read_pads(nd4c_onnx_emission *emission, int32_t rank, int64_t
       memcpy(values, attribute, (size_t)count * sizeof *values);
     }
   } else {
-    ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'pads'", 2 * ND4C_MAX_RANK, values, &count));
+    ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'pads'", 2 * ND4C_MAX_RANK, values, &count));
     if (nd4c_onnx_input(emission, 3) != ND4C_ONNX_OPERAND_NONE) {
       ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[3], "input 'axes'", ND4C_MAX_RANK, axes, &axis_count));
     }

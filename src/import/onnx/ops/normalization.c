@@ -87,6 +87,9 @@ static nd4c_status emit_group_norm(nd4c_onnx_emission *emission) {
   nd4c_emitted_info scale = nd4c_emitted_get(&emission->emitter, inputs[1]);
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   int64_t groups = attrs.list[0].value.as.i;
+  if (emission->opset < BY_CHANNEL_SINCE && x.rank > 1) {
+    ND4C_TRY(nd4c_onnx_check_number(emission, x.shape[1], "the number of channels"));
+  }
   if (emission->opset < BY_CHANNEL_SINCE) { /* scale and bias have one value for each group */
     if (groups < 1 || x.rank < 2 || x.shape[1] % groups != 0 || scale.rank != 1 || scale.shape[0] != groups) {
       return nd4c_fail(ND4C_SHAPE,

@@ -113,7 +113,9 @@ static nd4c_status read_lengths(nd4c_onnx_emission *emission, int64_t extent, in
     if (each < 1) {
       return nd4c_fail(ND4C_FORMAT, "parts of length %" PRId64 "; expected 1 or more", each);
     }
+    ND4C_TRY(nd4c_onnx_check_number(emission, extent, "the number of parts"));
   }
+  ND4C_TRY(nd4c_onnx_check_number(emission, info.rank == 0 ? 0 : info.shape[0], "the number of parts"));
   parts = info.rank == 0 ? extent / each + (extent % each != 0) : info.shape[0];
   if (parts > INT32_MAX) {
     return nd4c_fail(ND4C_OVERFLOW, "an axis of %" PRId64 " in %" PRId64 " parts", extent, parts);

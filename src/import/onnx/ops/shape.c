@@ -23,9 +23,12 @@ static nd4c_status emit_reshape(nd4c_onnx_emission *emission) {
   } else if (nd4c_onnx_input(emission, 1) == ND4C_ONNX_OPERAND_NONE) {
     return nd4c_fail(ND4C_FORMAT, "input 'shape' is left out, but required");
   } else {
-    ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, shape, &rank));
+    ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, shape, &rank));
   }
   for (int32_t i = 0; i < rank && allow_zero == 0; i++) {
+    if (nd4c_extent_is_symbolic(shape[i]) && !nd4c_onnx_assume(emission, ND4C_RELATION_DIFFERENT, shape[i], 0)) {
+      return nd4c_fail(ND4C_UNSUPPORTED, "entry %d of the shape is an extent that is 0", (int)i);
+    }
     if (shape[i] == 0 && i >= info.rank) {
       return nd4c_fail(ND4C_SHAPE, "entry %d of the shape is 0 (as in the input), but the input has rank %d", (int)i,
                        (int)info.rank);
@@ -58,7 +61,7 @@ static nd4c_status emit_expand(nd4c_onnx_emission *emission) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t count = 0;
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
-  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, wanted, &count));
+  ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, wanted, &count));
   int32_t rank = count > info.rank ? count : info.rank;
   for (int32_t i = 0; i < rank; i++) {
     int32_t from_wanted = i - (rank - count);
@@ -74,7 +77,7 @@ static nd4c_status emit_tile(nd4c_onnx_emission *emission) {
   int64_t repeats[ND4C_MAX_RANK];
   int32_t count = 0;
   int32_t rank = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank;
-  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'repeats'", ND4C_MAX_RANK, repeats, &count));
+  ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'repeats'", ND4C_MAX_RANK, repeats, &count));
   if (count != rank) {
     return nd4c_fail(ND4C_SHAPE, "%d repeats for rank %d; expected one an axis", (int)count, (int)rank);
   }

@@ -46,6 +46,7 @@ static nd4c_status emit_dft(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_emit(&emission->emitter, op, &x, 1, attrs, 2, &x));
   if (onesided != 0 && inverse == 0 && is_complex) { /* undefined in ONNX; its reference cuts the result */
     int64_t points = nd4c_emitted_get(&emission->emitter, x).shape[axis];
+    ND4C_TRY(nd4c_onnx_check_number(emission, points, "the transform's length"));
     ND4C_TRY(nd4c_emit_slice(&emission->emitter, x, axis, 0, points / 2 + 1, 1, &x));
   }
   if (real_result) {
