@@ -158,7 +158,8 @@ static bool all_known(const nd4c_onnx_emission *emission, const nd4c_onnx_operan
   return true;
 }
 
-/* Computes the op if all inputs are known and it is worth it; always if the model is interpreted. */
+/* Computes the op if all inputs are known and it is worth it; always if the model is interpreted. Quantised weights
+ * stay as they are: the passes quantized_*.c multiply their bytes. */
 static nd4c_status try_folding(nd4c_onnx_emission *emission, const nd4c_op_def *def, const nd4c_onnx_operand *inputs,
                                int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, bool *folded,
                                nd4c_onnx_operand *outputs) {
@@ -172,7 +173,8 @@ static nd4c_status try_folding(nd4c_onnx_emission *emission, const nd4c_op_def *
     }
     ND4C_TRY(nd4c_onnx_claim(emission, (size_t)input_count, sizeof *arrays, "the inputs of a node", &arrays));
   }
-  *folded = !nd4c_onnx_has_symbolic(attrs, attr_count) && all_known(emission, inputs, input_count, arrays);
+  const bool kept = !interprets && def->info.op == ND4C_OP_dequantize_linear;
+  *folded = !kept && !nd4c_onnx_has_symbolic(attrs, attr_count) && all_known(emission, inputs, input_count, arrays);
   if (*folded && !interprets) {
     ND4C_TRY(worth_folding(def, arrays, input_count, attrs, attr_count, folded));
   }
