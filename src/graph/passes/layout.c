@@ -40,7 +40,7 @@ static nd4c_status describe(layout *work, nd4c_value value, nd4c_tensor *tensor)
 /* Asks the conv's kernel; *found false: no preference. */
 static nd4c_status ask(layout *work, const nd4c_graph_node *node, int32_t *order, bool *found) {
   const nd4c_context *context = work->rewrite->context;
-  nd4c_tensor inputs[ND4C_IN_conv_count], output;
+  nd4c_tensor inputs[ND4C_IN_qlinear_conv_count], output;
   for (int32_t i = 0; i < node->input_count; i++) {
     ND4C_TRY(describe(work, node->inputs[i], &inputs[i]));
   }
@@ -139,7 +139,7 @@ static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
     return ND4C_OK;
   }
   const int32_t *order = NULL;
-  if (node->def->info.op == ND4C_OP_conv) {
+  if (node->def->info.op == ND4C_OP_conv || node->def->info.op == ND4C_OP_qlinear_conv) {
     int32_t wish[ND4C_MAX_RANK];
     bool found = false;
     ND4C_TRY(ask(work, node, wish, &found));
