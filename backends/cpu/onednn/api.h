@@ -33,6 +33,9 @@ enum {
   DNN_ARG_SCRATCHPAD = 80
 };
 #define DNN_ARG_POST_OP(n) (32768 * ((n) + 1))
+/* The factors or the zero point of an argument. */
+#define DNN_ARG_SCALES(argument) (4096 | (argument))
+#define DNN_ARG_ZERO_POINTS(argument) (8192 | (argument))
 enum { DNN_MAX_RANK = 12 };
 /* Bits of dnnl_get_effective_cpu_isa: instructions that add products of bytes in 32 bits, and those without which
  * oneDNN has no bfloat16 (dnnl_types.h, dnnl_cpu_isa_t; its guide, "Data Types"). */
@@ -79,6 +82,8 @@ typedef struct dnn_version {
   X(int, dnnl_primitive_attr_create, (dnn_attr *))                                                                   \
   X(int, dnnl_primitive_attr_set_scratchpad_mode, (dnn_attr, int))                                                   \
   X(int, dnnl_primitive_attr_set_post_ops, (dnn_attr, const struct dnnl_post_ops *))                                 \
+  X(int, dnnl_primitive_attr_set_scales_mask, (dnn_attr, int, int))                                                  \
+  X(int, dnnl_primitive_attr_set_zero_points_mask, (dnn_attr, int, int))                                             \
   X(int, dnnl_primitive_attr_destroy, (dnn_attr))                                                                    \
   X(int, dnnl_post_ops_create, (dnn_post_ops *))                                                                     \
   X(int, dnnl_post_ops_append_eltwise, (dnn_post_ops, int, float, float))                                            \

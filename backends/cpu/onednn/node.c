@@ -1,5 +1,5 @@
-/* Nodes: a primitive with the reorders around it, and packed constants. contraction.c and window_conv.c use a node as
- * the prepared state of their kernels. */
+/* Nodes: a primitive with the reorders around it, and packed constants. contraction.c, window_conv.c and
+ * quantization_conv.c use a node as the prepared state of their kernels. */
 #include "backends/cpu/onednn/onednn.h"
 
 /* The arrangement of the weights that the primitive of step.desc picked. */
@@ -15,6 +15,11 @@ static int make_primitive(nd4c_onednn_node *node) {
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS && status == DNN_SUCCESS; i++) {
     if (node->operands[i].present) {
       status = nd4c_onednn_step_add(dnn, &node->step, node->operands[i].argument, node->operands[i].wanted);
+    }
+  }
+  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED && status == DNN_SUCCESS; i++) {
+    if (node->fixed[i].argument != 0) {
+      status = nd4c_onednn_step_add(dnn, &node->step, node->fixed[i].argument, node->fixed[i].desc);
     }
   }
   return status == DNN_SUCCESS ? nd4c_onednn_step_make(dnn, &node->step) : status;
@@ -81,13 +86,14 @@ static nd4c_status move_weights(nd4c_onednn_node *node, const nd4c_call *call, v
   return status;
 }
 
-/* Packs CONSTANT weights into an arrangement that nd4c_layout cannot describe. The others nd4c packs itself, if it has
- * the memory. */
+/* Packs CONSTANT weights into an arrangement that nd4c_layout cannot describe, or those of a kernel that does not ask
+ * nd4c to. The others nd4c packs itself, if it has the memory. */
 static nd4c_status pack_weights(nd4c_onednn_node *node, const nd4c_call *call) {
   nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
   const nd4c_tensor *w = nd4c_onednn_operand_tensor(call, op);
   nd4c_layout layout = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
-  if (!op->moved || (w->flags & ND4C_TENSOR_CONSTANT) == 0 || w->data == NULL || wanted_layout(node, call, &layout)) {
+  if (!op->moved || (w->flags & ND4C_TENSOR_CONSTANT) == 0 || w->data == NULL ||
+      (!node->packs && wanted_layout(node, call, &layout))) {
     return ND4C_OK;
   }
   size_t bytes = node->dnn->dnnl_memory_desc_get_size(op->wanted);
@@ -122,6 +128,12 @@ void nd4c_onednn_node_unprepare(void *state) {
     if (op->wanted != NULL) {
       dnn->dnnl_memory_desc_destroy(op->wanted);
     }
+  }
+  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
+    if (node->fixed[i].desc != NULL) {
+      dnn->dnnl_memory_desc_destroy(node->fixed[i].desc);
+    }
+    nd4c_cpu_host->free(node->fixed[i].data);
   }
   nd4c_onednn_step_free(dnn, &node->step);
   if (node->packed != NULL) {
@@ -236,8 +248,8 @@ int64_t nd4c_onednn_node_scratch_bytes(const nd4c_call *call) {
 }
 
 static nd4c_status run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
-  void *data[ND4C_ONEDNN_OPERANDS];
-  int32_t count = 0;
+  void *data[ND4C_ONEDNN_OPERANDS + ND4C_ONEDNN_FIXED];
+  int32_t count = 0, y_at = 0;
   char *scratch = call->scratch;
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS; i++) {
     nd4c_onednn_operand *op = &node->operands[i];
@@ -254,13 +266,19 @@ static nd4c_status run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
         return status;
       }
     }
+    y_at = i == ND4C_ONEDNN_Y ? count : y_at;
     data[count++] = wanted;
+  }
+  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
+    if (node->fixed[i].argument != 0) {
+      data[count++] = node->fixed[i].data;
+    }
   }
   nd4c_status status = nd4c_onednn_step_run(node->dnn, &node->step, data, scratch);
   if (status == ND4C_OK && node->operands[ND4C_ONEDNN_Y].moved) {
     void *to = call->outputs[0].data;
-    status = nd4c_onednn_step_run(node->dnn, &node->operands[ND4C_ONEDNN_Y].reorder,
-                                  (void *[]){data[ND4C_ONEDNN_Y], to}, scratch);
+    status =
+        nd4c_onednn_step_run(node->dnn, &node->operands[ND4C_ONEDNN_Y].reorder, (void *[]){data[y_at], to}, scratch);
   }
   return status;
 }

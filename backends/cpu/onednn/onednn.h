@@ -54,7 +54,7 @@ bool nd4c_onednn_layout(const nd4c_onednn *dnn, const struct dnnl_memory_desc *d
 /* -- steps ---------------------------------------------------------------------------------------------------- */
 
 /* Operands of a step: up to this many memory objects. */
-enum { ND4C_ONEDNN_MAX_ARGS = 6, ND4C_ONEDNN_SPARE_BINDINGS = 4 };
+enum { ND4C_ONEDNN_MAX_ARGS = 8, ND4C_ONEDNN_SPARE_BINDINGS = 4 };
 
 /* Memory objects and a stream for one running thread. */
 typedef struct nd4c_onednn_binding {
@@ -89,7 +89,7 @@ const char *nd4c_onednn_step_name(const nd4c_onednn *dnn, const nd4c_onednn_step
 
 /* -- nodes ---------------------------------------------------------------------------------------------------- */
 
-enum { ND4C_ONEDNN_OPERANDS = 5 };
+enum { ND4C_ONEDNN_OPERANDS = 5, ND4C_ONEDNN_FIXED = 3 };
 
 /* Operands of a node, in the order of a run's data. */
 enum { ND4C_ONEDNN_X, ND4C_ONEDNN_W, ND4C_ONEDNN_Y, ND4C_ONEDNN_BIAS, ND4C_ONEDNN_ADDEND };
@@ -105,18 +105,28 @@ typedef struct nd4c_onednn_operand {
   int64_t offset; /* in scratch, of the moved operand */
 } nd4c_onednn_operand;
 
+/* An argument that is the same in each run: factors and zero points of the call's constants. */
+typedef struct nd4c_onednn_fixed {
+  int argument;  /* oneDNN's number, 0: none */
+  dnn_desc desc; /* both belong to the node; data was made by the host's allocate */
+  void *data;
+} nd4c_onednn_fixed;
+
 /* The prepared state of a call: one primitive, and the reorders around it. */
 typedef struct nd4c_onednn_node {
   const nd4c_onednn *dnn;
   int32_t width;
   nd4c_onednn_step step;
   nd4c_onednn_operand operands[ND4C_ONEDNN_OPERANDS];
+  nd4c_onednn_fixed fixed[ND4C_ONEDNN_FIXED];
+  bool packs;   /* CONSTANT weights are always packed here */
   void *packed; /* CONSTANT weights as the primitive needs them, if no layout describes that */
   size_t packed_bytes;
   int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the moved operands */
 } nd4c_onednn_node;
 
-/* Fills node->step.desc and every present operand's descriptors; a status of oneDNN's. */
+/* Fills node->step.desc, every present operand's descriptors, and node->fixed where the call has such arguments; a
+ * status of oneDNN's. */
 typedef int (*nd4c_onednn_describe)(nd4c_onednn_node *node, const nd4c_call *call);
 
 /* A kernel's prepare: `inputs` has, for each operand, the position of the call's input (-1: the output). */
@@ -132,6 +142,23 @@ void nd4c_onednn_node_unprepare(void *state);
 int64_t nd4c_onednn_node_scratch_bytes(const nd4c_call *call);
 nd4c_status nd4c_onednn_node_run(const nd4c_call *call);
 
+/* -- convolutions (window_conv.c) ------------------------------------------------------------------------------ */
+
+/* What the operands of a convolution and its result are refused for; NULL: nothing. bias: may be NULL. */
+const char *nd4c_onednn_refuse_conv(const nd4c_call *call, const nd4c_tensor *bias);
+/* Descriptors of an operand [n, c, ...]: as given, and channels last. */
+int nd4c_onednn_describe_image(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *tensor);
+/* Weights as oneDNN has them, [o, c / groups, ...], with groups [groups, o / groups, c / groups, ...]; transposed ones
+ * are [c, o / groups, ...]. `any` lets oneDNN pick. */
+int nd4c_onednn_describe_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w, int64_t groups,
+                                 bool transposed, dnn_desc *any);
+/* A window as oneDNN wants it; y: the spatial extents of the result. */
+typedef struct nd4c_onednn_window {
+  dnn_dims stride, dilation, begin, end;
+} nd4c_onednn_window;
+void nd4c_onednn_describe_window(const nd4c_ref_window *window, const int64_t *y, bool transposed,
+                                 nd4c_onednn_window *at);
+
 static inline const nd4c_tensor *nd4c_onednn_operand_tensor(const nd4c_call *call, const nd4c_onednn_operand *operand) {
   return operand->input < 0 ? &call->outputs[0] : &call->inputs[operand->input];
 }
@@ -143,6 +170,7 @@ static inline int64_t nd4c_onednn_align(int64_t bytes) {
 /* The kernels of this folder: lists that end in NULL. */
 extern const nd4c_kernel *const nd4c_cpu_onednn_window_conv_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_int8_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_conv_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_sgemm_kernels[];
 

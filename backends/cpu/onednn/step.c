@@ -79,7 +79,7 @@ bool nd4c_onednn_layout(const nd4c_onednn *dnn, const struct dnnl_memory_desc *d
   for (int32_t i = 0; i < blocks; i++) {
     layout->block_axes[i] = (int32_t)axes[i];
   }
-  return layout->bytes == blocked_bytes(layout, dtype == ND4C_BFLOAT16 ? 2 : 4);
+  return layout->bytes == blocked_bytes(layout, nd4c_cpu_dtype_bytes(dtype));
 }
 
 bool nd4c_onednn_strides_fit(int32_t rank, const int64_t *shape, const int64_t *strides) {

@@ -19,8 +19,7 @@ static void channels_last(int32_t rank, const int64_t *shape, int64_t *strides) 
 
 /* -- may it ----------------------------------------------------------------------------------------------------- */
 
-/* What x, w, bias, addend and y of either conv are refused for; NULL: nothing. */
-static const char *refuse_operands(const nd4c_call *call, const nd4c_tensor *bias) {
+const char *nd4c_onednn_refuse_conv(const nd4c_call *call, const nd4c_tensor *bias) {
   for (int32_t i = -1; i < call->input_count; i++) {
     const nd4c_tensor *tensor = i < 0 ? &call->outputs[0] : nd4c_cpu_input(call, i);
     if (tensor != NULL && tensor->size == 0) {
@@ -35,7 +34,7 @@ static const char *refuse_operands(const nd4c_call *call, const nd4c_tensor *bia
 
 static const char *refuse(const nd4c_call *call) {
   const nd4c_tensor *addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
-  const char *why = refuse_operands(call, nd4c_cpu_input(call, ND4C_IN_conv_bias));
+  const char *why = nd4c_onednn_refuse_conv(call, nd4c_cpu_input(call, ND4C_IN_conv_bias));
   return why == NULL && addend != NULL && !nd4c_cpu_same_shape(addend, &call->outputs[0])
              ? "the addend's shape is not the result's"
              : why;
@@ -47,8 +46,7 @@ static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size)
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */
 
-/* Descriptors of an activation: as given, and channels-last. */
-static int describe_activation(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *tensor) {
+int nd4c_onednn_describe_image(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *tensor) {
   int64_t strides[MAX_RANK];
   channels_last(tensor->rank, tensor->shape, strides);
   int status = nd4c_onednn_desc(dnn, &op->wanted, tensor->rank, tensor->shape, tensor->dtype, strides);
@@ -64,10 +62,8 @@ static int describe_activation(const nd4c_onednn *dnn, nd4c_onednn_operand *op, 
   return status;
 }
 
-/* Weights as oneDNN has them, [o, c / groups, ...], with groups [groups, o / groups, c / groups, ...]; transposed ones
- * are [c, o / groups, ...]. `any` lets oneDNN pick. */
-static int describe_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w, int64_t groups,
-                            bool transposed, dnn_desc *any) {
+int nd4c_onednn_describe_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w, int64_t groups,
+                                 bool transposed, dnn_desc *any) {
   int64_t first = w->shape[0] / groups, second = w->shape[1];
   int64_t shape[MAX_RANK + 1] = {groups, transposed ? second : first, transposed ? first : second};
   int64_t strides[MAX_RANK + 1] = {w->strides[0] * first, w->strides[transposed], w->strides[!transposed]};
@@ -88,34 +84,38 @@ static int describe_bias(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const 
   return nd4c_onednn_desc(dnn, &op->wanted, 1, bias->shape, bias->dtype, &stride);
 }
 
+void nd4c_onednn_describe_window(const nd4c_ref_window *window, const int64_t *y, bool transposed,
+                                 nd4c_onednn_window *at) {
+  for (int32_t i = 0; i < window->spatial; i++) {
+    int64_t reach = (window->kernel[i] - 1) * window->dilation[i] + 1;
+    at->stride[i] = window->stride[i];
+    at->dilation[i] = window->dilation[i] - 1;
+    at->begin[i] = window->pad_begin[i];
+    /* The padding that the last window needs. oneDNN accepts no more; it is negative if the last window ends before the
+     * input does. */
+    at->end[i] = transposed ? (window->input[i] - 1) * at->stride[i] + reach - at->begin[i] - y[i]
+                            : (y[i] - 1) * at->stride[i] + reach - window->input[i] - at->begin[i];
+  }
+}
+
 static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any) {
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
-  const int64_t *y = call->outputs[0].shape + 2;
   nd4c_ref_window window;
+  nd4c_onednn_window at;
   (transposed ? nd4c_cpu_conv_transpose_window : nd4c_cpu_conv_window)(call, &window);
-  dnn_dims stride, dilation, begin, end;
-  for (int32_t i = 0; i < window.spatial; i++) {
-    int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    stride[i] = window.stride[i];
-    dilation[i] = window.dilation[i] - 1;
-    begin[i] = window.pad_begin[i];
-    /* The padding that the last window needs. oneDNN accepts no more; it is negative if the last window ends before the
-     * input does. */
-    end[i] = transposed ? (window.input[i] - 1) * stride[i] + reach - begin[i] - y[i]
-                        : (y[i] - 1) * stride[i] + reach - window.input[i] - begin[i];
-  }
+  nd4c_onednn_describe_window(&window, call->outputs[0].shape + 2, transposed, &at);
   int64_t activation = transposed ? ND4C_ACTIVATION_NONE : ND4C_INT_OF(call, conv_activation);
   dnn_attr attr = NULL;
   int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation);
   if (status == DNN_SUCCESS && transposed) {
     status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
         &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
-        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
+        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, at.stride, at.dilation, at.begin, at.end, attr);
   } else if (status == DNN_SUCCESS) {
     status = dnn->dnnl_convolution_forward_primitive_desc_create(
         &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_CONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
-        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
+        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, at.stride, at.dilation, at.begin, at.end, attr);
   }
   if (attr != NULL) {
     dnn->dnnl_primitive_attr_destroy(attr);
@@ -134,9 +134,9 @@ static int describe(nd4c_onednn_node *node, const nd4c_call *call, bool transpos
       continue;
     }
     const nd4c_tensor *tensor = nd4c_onednn_operand_tensor(call, &op[i]);
-    status = i == ND4C_ONEDNN_W      ? describe_weights(dnn, &op[i], tensor, groups, transposed, &any)
+    status = i == ND4C_ONEDNN_W      ? nd4c_onednn_describe_weights(dnn, &op[i], tensor, groups, transposed, &any)
              : i == ND4C_ONEDNN_BIAS ? describe_bias(dnn, &op[i], tensor)
-                                     : describe_activation(dnn, &op[i], tensor);
+                                     : nd4c_onednn_describe_image(dnn, &op[i], tensor);
   }
   if (status == DNN_SUCCESS) {
     status = describe_primitive(node, call, transposed, any);
@@ -174,7 +174,7 @@ static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
 /* -- conv_transpose --------------------------------------------------------------------------------------------- */
 
 static const char *refuse_transposed(const nd4c_call *call) {
-  const char *why = refuse_operands(call, nd4c_cpu_input(call, ND4C_IN_conv_transpose_bias));
+  const char *why = nd4c_onednn_refuse_conv(call, nd4c_cpu_input(call, ND4C_IN_conv_transpose_bias));
   if (why != NULL) {
     return why;
   }

@@ -14,6 +14,7 @@
 #include "kernels/cpu/indexing/pick.h"
 #include "kernels/cpu/learning/trees.h"
 #include "kernels/cpu/normalization/normalization.h"
+#include "kernels/cpu/quantization/affine.h"
 #include "kernels/cpu/quantization/bytes.h"
 #include "kernels/cpu/quantization/scales.h"
 #include "kernels/cpu/random/random.h"

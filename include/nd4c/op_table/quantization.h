@@ -74,10 +74,10 @@
      "(none: scale's dtype); scale has one value, one for each index of axis, or one for each block_size elements "    \
      "along axis; y has the attribute dtype, else zero_point's, else uint8; for float8 and float4, x / scale + "       \
      "zero_point is rounded as in cast_float8",                                                                        \
-     "|quantize_per_tensor, quantize_per_channel|QuantizeLinear|quantize")                                             \
+     "|quantize_per_tensor, quantize_per_channel|QuantizeLinear|quantize", FIRST_ORDER)                                \
   OP(702, 1, dequantize_linear, QUANTIZATION, ND4C_SIG_DEQUANTIZE, dequantize_linear, QUANTIZED,                       \
      "y = (x - zero_point) * scale, rounded once to dtype (none: scale's); scales as in quantize_linear",              \
-     "|dequantize|DequantizeLinear|dequantize")                                                                        \
+     "|dequantize|DequantizeLinear|dequantize", FIRST_ORDER)                                                           \
   OP(703, 1, dynamic_quantize_linear, QUANTIZATION, ND4C_SIG_DYNAMIC_QUANTIZE, dynamic_quantize_linear, FLOAT32,       \
      "scale = (max(0, max x) - min(0, min x)) / 255 (1/255 if x is 0), zero_point = round(-min / scale), y = "         \
      "saturate(round(x / scale) + zero_point) as uint8; NaN does not count and becomes zero_point",                    \
@@ -99,8 +99,9 @@
      "w_zero_point: one, or one an output channel",                                                                    \
      "||ConvInteger|", NONE, OPTIONS)                                                                                  \
   OP(713, 1, qlinear_conv, QUANTIZATION, ND4C_SIG_QLINEAR_CONV, qlinear_conv, INT8S,                                   \
-     "y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even; bias int32",  \
-     "||QLinearConv|", NONE, OPTIONS)                                                                                  \
+     "y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even; bias int32; " \
+     "where weights and scales are constants the value may be rounded in float32 before",                              \
+     "||QLinearConv|", FIRST_ORDER, OPTIONS)                                                                           \
   OP(714, 1, linear_int8, QUANTIZATION, ND4C_SIG_LINEAR_INT8, linear_int8, INT8S,                                      \
      "y = (x - x_zero_point)(w - w_zero_point)^T x_scale w_scale + bias in x_scale's dtype, sums in int32; w [n, k], " \
      "x_scale and x_zero_point one or one a row of x, w_scale and w_zero_point one or [n]",                            \
@@ -112,6 +113,6 @@
   OP(716, 1, qlinear_add, QUANTIZATION, ND4C_SIG_QLINEAR_MATMUL, qlinear_add, INT8S,                                   \
      "y = saturate(round(((a - a_zero_point) a_scale + (b - b_zero_point) b_scale) / y_scale) + y_zero_point), "       \
      "broadcast, in float64, ties to even",                                                                            \
-     "|ops.quantized.add|com.microsoft.QLinearAdd|")
+     "|ops.quantized.add|com.microsoft.QLinearAdd|", INPUT_ORDER)
 
 #endif

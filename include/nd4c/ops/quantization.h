@@ -149,7 +149,7 @@ typedef struct nd4c_qlinear_conv_options {
    ND4C_AUTO_PAD_EXPLICIT}
 
 /* qlinear_conv: y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even;
- * bias int32.
+ * bias int32; where weights and scales are constants the value may be rounded in float32 before.
  * In: x (int8, uint8), x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT).

@@ -1,0 +1,118 @@
+/* Implements affine.h. Compiled once per level: the compiler vectorises the plain loops. */
+#include "kernels/cpu/quantization/affine.h"
+
+#include <math.h>
+
+#include "kernels/cpu/support/level.h"
+
+extern const nd4c_affine_table ND4C_LEVEL_NAME(nd4c_affine_table);
+
+enum { BLOCK = 32 }; /* elements that are computed again together */
+
+/* Adding and subtracting 1.5 * 2^23 rounds to the nearest whole number, ties to even. |x| must be below 2^22. */
+ND4C_INLINED float to_whole(float x) {
+  return (x + 12582912.0F) - 12582912.0F;
+}
+
+ND4C_INLINED float within(float x, float low, float high) {
+  x = x < low ? low : x;
+  return x > high ? high : x;
+}
+
+static void quantize(int64_t n, const float *x, nd4c_affine to, uint8_t *y) {
+  const float zero = (float)to.zero;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    float q = x[i] / to.scale;
+    q = q == q ? q : 0;
+    q = to_whole(within(q, -1024, 1024)) + zero;
+    y[i] = (uint8_t)((uint8_t)(int32_t)within(q, 0, 255) ^ to.turn);
+  }
+}
+
+static void dequantize(int64_t n, const uint8_t *x, nd4c_affine from, float *y) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = (float)((int32_t)(uint8_t)(x[i] ^ from.turn) - from.zero) * from.scale;
+  }
+}
+
+static void range(int64_t n, const float *x, float *low, float *high) {
+  float least = *low, most = *high;
+  int64_t i = 0;
+  if (n >= BLOCK) { /* as many numbers side by side, which vectors hold */
+    float lows[BLOCK], highs[BLOCK];
+    for (int64_t k = 0; k < BLOCK; k++) {
+      lows[k] = least;
+      highs[k] = most;
+    }
+    for (; i + BLOCK <= n; i += BLOCK) {
+      for (int64_t k = 0; k < BLOCK; k++) {
+        lows[k] = x[i + k] < lows[k] ? x[i + k] : lows[k];
+        highs[k] = x[i + k] > highs[k] ? x[i + k] : highs[k];
+      }
+    }
+    for (int64_t k = 0; k < BLOCK; k++) {
+      least = lows[k] < least ? lows[k] : least;
+      most = highs[k] > most ? highs[k] : most;
+    }
+  }
+  for (; i < n; i++) {
+    least = x[i] < least ? x[i] : least;
+    most = x[i] > most ? x[i] : most;
+  }
+  *low = least;
+  *high = most;
+}
+
+static void add_exactly(int64_t n, const uint8_t *a, const uint8_t *b, const nd4c_affine_sum *sum, uint8_t *y) {
+  const double a_scale = sum->a.scale, b_scale = sum->b.scale, y_scale = sum->y.scale, zero = sum->y.zero;
+  for (int64_t i = 0; i < n; i++) {
+    double left = (double)((int32_t)(uint8_t)(a[i] ^ sum->a.turn) - sum->a.zero) * a_scale;
+    double right = (double)((int32_t)(uint8_t)(b[i] ^ sum->b.turn) - sum->b.zero) * b_scale;
+    double value = (left + right) / y_scale;
+    value = (value == value ? rint(value) : 0) + zero;
+    value = value < 0 ? 0 : value > 255 ? 255 : value;
+    y[i] = (uint8_t)((uint8_t)(int32_t)value ^ sum->y.turn);
+  }
+}
+
+/* Fewer than a block are computed as a block of their own, of which only n count. */
+ND4C_INLINED void add_block(int64_t n, const uint8_t *a, const uint8_t *b, const nd4c_affine_sum *sum, uint8_t *y) {
+  const float zero = (float)sum->y.zero, a_factor = sum->a_factor, b_factor = sum->b_factor, term = sum->term;
+  const float margin = 0.5F - sum->margin;
+  const uint8_t a_turn = sum->a.turn, b_turn = sum->b.turn, y_turn = sum->y.turn;
+  uint8_t made[BLOCK];
+  uint32_t close = 0;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    float left = (float)(int32_t)(uint8_t)(a[i] ^ a_turn), right = (float)(int32_t)(uint8_t)(b[i] ^ b_turn);
+    float value = within(left * a_factor + (right * b_factor + term), -1024, 1024);
+    float whole = to_whole(value);
+    close |= fabsf(value - whole) > margin ? 1U : 0U;
+    made[i] = (uint8_t)((uint8_t)(int32_t)within(whole + zero, 0, 255) ^ y_turn);
+  }
+  if (close != 0) {
+    add_exactly(n, a, b, sum, made);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = made[i];
+  }
+}
+
+static void add(int64_t n, const uint8_t *a, const uint8_t *b, const nd4c_affine_sum *sum, uint8_t *y) {
+  if (sum->margin > 0.5F) {
+    add_exactly(n, a, b, sum, y);
+    return;
+  }
+  int64_t i = 0;
+  for (; i + BLOCK <= n; i += BLOCK) {
+    add_block(BLOCK, a + i, b + i, sum, y + i);
+  }
+  if (i < n) {
+    add_block(n - i, a + i, b + i, sum, y + i);
+  }
+}
+
+const nd4c_affine_table ND4C_LEVEL_NAME(nd4c_affine_table) = {
+    .quantize = quantize, .dequantize = dequantize, .range = range, .add = add};

@@ -1,0 +1,260 @@
+/* Implements quantized.h, for the passes quantized_*.c. */
+#include "graph/ir/quantized.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "dispatch/choice.h"
+
+static bool is_byte(nd4c_dtype dtype) {
+  return dtype == ND4C_INT8 || dtype == ND4C_UINT8;
+}
+
+static const nd4c_array *constant_of(const nd4c_rewrite *rewrite, nd4c_value value) {
+  return value < 0 ? NULL : rewrite->graph->values[value].constant;
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------ */
+
+/* Fills in the scales; the ops have them at the same positions. */
+static bool read_scales(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_quantized *to) {
+  const nd4c_array *scale = constant_of(rewrite, node->inputs[ND4C_IN_quantize_linear_scale]);
+  double number = 0;
+  to->scale = node->inputs[ND4C_IN_quantize_linear_scale];
+  to->zero = nd4c_node_input(node, ND4C_IN_quantize_linear_zero_point);
+  if (scale == NULL || scale->dtype != ND4C_FLOAT32 || (to->zero >= 0 && constant_of(rewrite, to->zero) == NULL) ||
+      node->attrs[ND4C_ATTR_quantize_linear_block_size].as.i != 0) {
+    return false;
+  }
+  to->single = nd4c_constant_scalar(rewrite, to->scale, &to->step);
+  if (!to->single) {
+    int32_t rank = rewrite->graph->values[node->inputs[0]].rank;
+    int64_t axis = node->attrs[ND4C_ATTR_quantize_linear_axis].as.i;
+    to->axis = (int32_t)(axis < 0 ? axis + rank : axis);
+    return scale->rank == 1;
+  }
+  if (to->zero >= 0 && !nd4c_constant_scalar(rewrite, to->zero, &number)) {
+    return false;
+  }
+  to->origin = (int32_t)number;
+  return to->step >= (double)FLT_MIN && to->step <= (double)FLT_MAX / 512;
+}
+
+bool nd4c_quantized_read(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_quantized *from) {
+  const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_dequantize_linear);
+  if (node == NULL || rewrite->graph->values[value].dtype != ND4C_FLOAT32) {
+    return false;
+  }
+  *from = (nd4c_quantized){.bytes = node->inputs[0], .dtype = rewrite->graph->values[node->inputs[0]].dtype};
+  return is_byte(from->dtype) && read_scales(rewrite, node, from);
+}
+
+bool nd4c_quantized_read_single(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_quantized *from) {
+  return nd4c_quantized_read(rewrite, value, from) && from->single;
+}
+
+bool nd4c_quantized_written(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_quantized *to) {
+  if (node->def == NULL || node->def->info.op != ND4C_OP_quantize_linear) {
+    return false;
+  }
+  int64_t precision = node->attrs[ND4C_ATTR_quantize_linear_precision].as.i;
+  *to = (nd4c_quantized){.bytes = node->inputs[0], .dtype = rewrite->graph->values[node->outputs[0]].dtype};
+  return is_byte(to->dtype) && rewrite->graph->values[node->inputs[0]].dtype == ND4C_FLOAT32 &&
+         (precision == ND4C_DTYPE_NONE || precision == ND4C_FLOAT32) && read_scales(rewrite, node, to) && to->single;
+}
+
+bool nd4c_quantized_same(const nd4c_quantized *a, const nd4c_quantized *b) {
+  return a->single && b->single && a->dtype == b->dtype && a->step == b->step && a->origin == b->origin;
+}
+
+int32_t nd4c_quantized_byte(const nd4c_quantized *to, double number) {
+  double least = to->dtype == ND4C_INT8 ? -128 : 0;
+  double quotient = (double)((float)number / (float)to->step);
+  double value = (quotient == quotient ? nearbyint(quotient) : 0) + to->origin;
+  return (int32_t)(value < least ? least : value > least + 255 ? least + 255 : value);
+}
+
+/* -- constants ---------------------------------------------------------------------------------------------------- */
+
+static double element(nd4c_dtype dtype, const void *elements, int64_t index) {
+  switch (dtype) {
+    case ND4C_INT8:
+      return ((const int8_t *)elements)[index];
+    case ND4C_UINT8:
+      return ((const uint8_t *)elements)[index];
+    case ND4C_INT32:
+      return ((const int32_t *)elements)[index];
+    case ND4C_FLOAT64:
+      return ((const double *)elements)[index];
+    default:
+      return (double)((const float *)elements)[index];
+  }
+}
+
+double *nd4c_quantized_numbers(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_status *status) {
+  const nd4c_array *array = constant_of(rewrite, value);
+  *status = ND4C_OK;
+  if (array == NULL || !(is_byte(array->dtype) || array->dtype == ND4C_INT32 || array->dtype == ND4C_FLOAT32 ||
+                         array->dtype == ND4C_FLOAT64)) {
+    return NULL;
+  }
+  size_t bytes = (size_t)(array->size * nd4c_dtype_size(array->dtype));
+  double *numbers = nd4c_allocate((size_t)array->size * sizeof *numbers + 1);
+  void *elements = nd4c_allocate(bytes + 1);
+  if (numbers == NULL || elements == NULL) {
+    *status = nd4c_fail_memory("reading constants", bytes);
+  } else {
+    *status = nd4c_array_read(array, elements, bytes);
+  }
+  for (int64_t i = 0; *status == ND4C_OK && i < array->size; i++) {
+    numbers[i] = element(array->dtype, elements, i);
+  }
+  if (*status != ND4C_OK) {
+    nd4c_deallocate(numbers);
+    numbers = NULL;
+  }
+  nd4c_deallocate(elements);
+  return numbers;
+}
+
+nd4c_status nd4c_quantized_constant(nd4c_rewrite *rewrite, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
+                                    const double *numbers, nd4c_value *value) {
+  nd4c_array *array = NULL;
+  ND4C_TRY(nd4c_array_empty(dtype, rank, shape, rewrite->context->device, &array));
+  size_t bytes = (size_t)(array->size * nd4c_dtype_size(dtype));
+  void *elements = nd4c_allocate(bytes + 1);
+  nd4c_status status = elements == NULL ? nd4c_fail_memory("folding constants", bytes) : ND4C_OK;
+  for (int64_t i = 0; status == ND4C_OK && i < array->size; i++) {
+    if (dtype == ND4C_INT32) {
+      ((int32_t *)elements)[i] = (int32_t)numbers[i];
+    } else if (dtype == ND4C_UINT8) {
+      ((uint8_t *)elements)[i] = (uint8_t)numbers[i];
+    } else {
+      ((int8_t *)elements)[i] = (int8_t)numbers[i];
+    }
+  }
+  status = status == ND4C_OK ? nd4c_array_write(array, elements, bytes) : status;
+  nd4c_deallocate(elements);
+  if (status != ND4C_OK) {
+    nd4c_array_release(array);
+    return status;
+  }
+  return nd4c_rewrite_constant(rewrite, array, value);
+}
+
+nd4c_status nd4c_quantized_zero(nd4c_rewrite *rewrite, const nd4c_quantized *of, nd4c_value *zero) {
+  const double none = 0;
+  *zero = of->zero;
+  return of->zero >= 0 ? ND4C_OK : nd4c_quantized_constant(rewrite, of->dtype, 0, NULL, &none, zero);
+}
+
+/* Whether all zero points are `number`; those that are left out are 0. */
+static nd4c_status has_zero(const nd4c_rewrite *rewrite, const nd4c_quantized *w, double number, bool *has) {
+  nd4c_status status = ND4C_OK;
+  double *zeros = w->zero < 0 ? NULL : nd4c_quantized_numbers(rewrite, w->zero, &status);
+  *has = zeros != NULL || number == 0;
+  for (int64_t i = 0; zeros != NULL && i < rewrite->graph->values[w->zero].constant->size; i++) {
+    *has = *has && zeros[i] == number;
+  }
+  nd4c_deallocate(zeros);
+  return status;
+}
+
+nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *w, nd4c_value *value,
+                                   nd4c_value *zero) {
+  const nd4c_array *array = constant_of(rewrite, w->bytes);
+  const double shift = w->dtype == ND4C_UINT8 ? 128 : 0, none = 0;
+  bool fits = false;
+  *value = ND4C_VALUE_NONE;
+  if (array == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(has_zero(rewrite, w, shift, &fits));
+  if (!fits) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_quantized_constant(rewrite, ND4C_INT8, 0, NULL, &none, zero));
+  if (shift == 0) {
+    *value = w->bytes;
+    return ND4C_OK;
+  }
+  nd4c_status status = ND4C_OK;
+  double *numbers = nd4c_quantized_numbers(rewrite, w->bytes, &status);
+  for (int64_t i = 0; numbers != NULL && i < array->size; i++) {
+    numbers[i] -= shift;
+  }
+  if (numbers != NULL) {
+    status = nd4c_quantized_constant(rewrite, ND4C_INT8, array->rank, array->shape, numbers, value);
+  }
+  nd4c_deallocate(numbers);
+  return status;
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------ */
+
+enum { OPERANDS = 10 };
+
+static bool has_fast_kernel(const nd4c_rewrite *rewrite, nd4c_op op) {
+  int32_t count = 0;
+  const nd4c_kernel *const *kernels = nd4c_device_kernels(rewrite->context->device, op, &count);
+  return count > 0 && strcmp(kernels[0]->engine, "reference") != 0;
+}
+
+bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
+                            const nd4c_attr_value *attrs) {
+  const nd4c_graph *graph = rewrite->graph;
+  const nd4c_context *context = rewrite->context;
+  const nd4c_op_def *def = nd4c_op_get_def(op);
+  nd4c_inferred inferred;
+  if (def == NULL || input_count > OPERANDS ||
+      nd4c_graph_infer(graph, def, inputs, input_count, attrs, &inferred) != ND4C_OK) {
+    return false;
+  }
+  if (graph->extents != NULL) {
+    return has_fast_kernel(rewrite, op);
+  }
+  nd4c_tensor tensors[OPERANDS + 1];
+  int64_t strides[OPERANDS + 1][ND4C_MAX_RANK];
+  for (int32_t i = 0; i < input_count; i++) {
+    nd4c_graph_describe(graph, inputs[i], &tensors[i]);
+    if (inputs[i] < 0) {
+      continue;
+    }
+    const nd4c_array *constant = graph->values[inputs[i]].constant;
+    if (constant != NULL) {
+      memcpy(strides[i], constant->strides, (size_t)constant->rank * sizeof **strides);
+    } else {
+      nd4c_graph_value_strides(&graph->values[inputs[i]], strides[i]);
+    }
+    tensors[i].strides = strides[i];
+    bool whole = nd4c_shape_is_contiguous(tensors[i].rank, tensors[i].shape, strides[i]);
+    tensors[i].flags |= whole ? ND4C_TENSOR_CONTIGUOUS : 0;
+  }
+  const nd4c_graph_value y = {.dtype = inferred.dtype, .rank = inferred.rank, .shape = inferred.shape, .size = 1};
+  nd4c_graph_value_strides(&y, strides[OPERANDS]);
+  tensors[OPERANDS] = (nd4c_tensor){.flags = ND4C_TENSOR_CONTIGUOUS,
+                                    .dtype = inferred.dtype,
+                                    .rank = inferred.rank,
+                                    .size = 1,
+                                    .shape = inferred.shape,
+                                    .strides = strides[OPERANDS]};
+  for (int32_t i = 0; i < inferred.rank; i++) {
+    tensors[OPERANDS].size *= inferred.shape[i];
+  }
+  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                          .op = &def->info,
+                          .input_count = input_count,
+                          .output_count = 1,
+                          .inputs = tensors,
+                          .outputs = &tensors[OPERANDS],
+                          .attrs = attrs,
+                          .stream = context->stream,
+                          .device = context->device->handle,
+                          .width = context->width};
+  return nd4c_choice_is_fast(context, &call);
+}
