@@ -2,7 +2,7 @@
  * are taken as 1. */
 #include <stdio.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 
 enum { MAX_VALUES = 16 };
 

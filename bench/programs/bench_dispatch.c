@@ -1,8 +1,8 @@
 /* Calls on eight float32 elements: the cost of a call besides its arithmetic. Prints lines of JSON. */
 #include <stdio.h>
 
-#include "measure.h"
-#include "small.h"
+#include "bench/measure.h"
+#include "bench/small.h"
 
 enum { CALLS = 1000 };
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 
 enum { FEW = 10, MANY = 1000, RUNS = 20, CASES = 4 };
 

@@ -2,8 +2,8 @@
  * reading as many bytes. Numbers are random, because the extreme of constants would be easy for branch prediction. */
 #include <stdio.h>
 
-#include "measure.h"
-#include "op_row.h"
+#include "bench/measure.h"
+#include "bench/op_row.h"
 
 typedef struct reduction {
   const char *name;

@@ -1,7 +1,7 @@
 /* Sorting, selecting, counting, searching and transforming random numbers. Prints lines of JSON; the fraction of the
  * limit compares with reading and writing as many bytes once. */
-#include "measure.h"
-#include "op_row.h"
+#include "bench/measure.h"
+#include "bench/op_row.h"
 
 static void measure(nd4c_dtype dtype, int64_t count) {
   const int64_t sides[2] = {count / 1000, 1000};

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "limits.h"
-#include "measure.h"
+#include "bench/limits.h"
+#include "bench/measure.h"
 
 typedef struct op_state {
   nd4c_op op;

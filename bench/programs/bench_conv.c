@@ -3,8 +3,8 @@
  * An argument selects the rows whose name contains it. */
 #include <string.h>
 
-#include "measure.h"
-#include "op_row.h"
+#include "bench/measure.h"
+#include "bench/op_row.h"
 
 typedef struct layer {
   const char *name;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 
 enum { LAYERS = 12, CONVOLUTIONS = 20, WIDTH = 64, HEADS = 4, ROUNDS = 12 };
 

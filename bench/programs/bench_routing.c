@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure.h"
-#include "small.h"
+#include "bench/measure.h"
+#include "bench/small.h"
 
 enum { CALLS = 1000, PLAIN = 0, ROUTED = 1, PAIR = 2 };
 

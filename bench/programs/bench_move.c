@@ -1,7 +1,7 @@
 /* Ops that move elements: copies of transposed and strided views, joining, padding, picking, placing, masks. Prints
  * lines of JSON; the fraction of the limit compares with reading and writing as many bytes in order. */
-#include "measure.h"
-#include "op_row.h"
+#include "bench/measure.h"
+#include "bench/op_row.h"
 
 static nd4c_array *transposed(nd4c_array *x, const int64_t *axes, int32_t rank) {
   nd4c_array *view = NULL;

@@ -1,7 +1,7 @@
 /* Softmax, normalisations and cumulative ops over the last and the first axis. Prints lines of JSON; the fraction of
  * the limit compares with reading and writing as many bytes once. */
-#include "measure.h"
-#include "op_row.h"
+#include "bench/measure.h"
+#include "bench/op_row.h"
 
 static void measure(nd4c_dtype dtype) {
   const int64_t square[2] = {4096, 4096};

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "limits.h"
-#include "measure.h"
+#include "bench/limits.h"
+#include "bench/measure.h"
 
 enum { CASES = 3 };
 

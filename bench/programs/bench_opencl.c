@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 
 enum { COUNT = 1 << 24, ROW = 1 << 10, SIDE = 1024, ITEMS = 1 << 18, ROUNDS = 1 << 6, CHAINS = 8, LANES = 16 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 
 enum { MAX_VALUES = 16, MAX_THREADS = 64, ROUNDS = 5, ROUND_MS = 400 };
 

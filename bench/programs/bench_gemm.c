@@ -2,9 +2,9 @@
  * limit is the peak of multiply-adds on all cores or, if reading the operands takes longer, the peak of reading. */
 #include <stdio.h>
 
-#include "limits.h"
-#include "measure.h"
-#include "vendor.h"
+#include "bench/limits.h"
+#include "bench/measure.h"
+#include "bench/vendor.h"
 
 typedef struct product_class {
   const char *name;
