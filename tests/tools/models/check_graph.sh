@@ -10,7 +10,7 @@ expect 0 "$nd4c" graph passes
 silent err
 says out '^simplify$'
 says out '^  identity +removes nodes that give their input back$'
-says out '^  layout +gives values .* \(plans of one device\)$'
+says out '^  layout +gives values .* \(plans of one device, without dims\)$'
 listed=$(grep -c '^  ' "$work/out")
 expect 0 "$nd4c" graph passes --json
 same "$(value 0.name)" dead "the first pass"

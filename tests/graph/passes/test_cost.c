@@ -1,5 +1,5 @@
 /* Estimates of cost: operations and bytes of ops by their formulas, and of the graph before and after passes. */
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 #include "graph/ir/cost.h"
 

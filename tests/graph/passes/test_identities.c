@@ -1,6 +1,6 @@
 /* The passes casts, peephole, algebra, select, strength and fold_chain: each pattern with the numbers that it could go
  * wrong for, and look-alikes that must stay. A plan with one step for the output alone has copied its input. */
-#include "exact.h"
+#include "graph/exact.h"
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
  * nodes. Steps count kernels; a view has none, and an output that is a view of an input is one copy. */
 #include <time.h>
 
-#include "exact.h"
+#include "graph/exact.h"
 
 static nd4c_value f32(nd4c_graph *graph) {
   return exact_vector(graph, ND4C_FLOAT32);

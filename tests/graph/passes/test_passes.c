@@ -1,6 +1,6 @@
 /* Every pass: fires on its pattern, keeps the pattern if another node reads the value in between, and never changes a
  * result. */
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 /* Builds a pattern; gives the value in between that is merged away, and the last one. */
 typedef void (*build_function)(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last);

@@ -2,7 +2,7 @@
  * never changes a result. The pass attention_cache does not, either. */
 #include <float.h>
 
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 enum { BATCH = 2, HEADS = 3, QUERIES = 5, KEYS = 7, HEAD = 4, V_HEAD = 6 };
 

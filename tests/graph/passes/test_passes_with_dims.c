@@ -1,6 +1,6 @@
 /* Passes on graphs with dims: what they rewrite there and what they leave alone, what is said about them, and that the
  * graph that they leave can be bound. tests/graph/random_graphs compares results at several sizes. */
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 #include "graph/ir/cost.h"
 

@@ -1,6 +1,6 @@
 /* The passes hoist_quantize, quantized_conv, quantized_linear, quantized_add and dynamic_quantization: each pattern
  * becomes the op on bytes, and its result is at most one step from that of the single ops. */
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /* Switches of passes: the lists in options and in nd4c.plan.passes, what they switch off, and what they refuse. */
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 /* y = relu(copy(x) + (1 + 2)): work for identity and fold_constants. */
 static nd4c_graph *make_graph(void) {

@@ -1,6 +1,6 @@
 /* The driver of passes: phases, rounds, what runs again and what does not, the limit; and the rows of the real
  * passes. */
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 /* -- passes of this test ------------------------------------------------------------------------------------------- */
 

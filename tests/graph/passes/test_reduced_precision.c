@@ -2,8 +2,8 @@
  * are shared, and what is refused. On a machine without fast bfloat16 only the refusals are tested. */
 #include <float.h>
 
+#include "graph/graph_check.h"
 #include "graph/precision.h"
-#include "graph_check.h"
 
 enum { SIDE = 64 };
 static const int64_t square[] = {SIDE, SIDE};
