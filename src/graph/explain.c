@@ -178,7 +178,6 @@ nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context, c
   }
   nd4c_plan *plan = NULL;
   explainer e = {.watch = {.before = before_run, .after = after_run}, .lines = lines, .phase = -1};
-  ND4C_TRY(nd4c_graph_check_numbers(graph, "nd4c_graph_explain"));
   ND4C_TRY(nd4c_plan_begin("nd4c_graph_explain", graph, context, options, &plan));
   const nd4c_status status = explain(&e, plan, graph, options == NULL || !options->no_optimization);
   nd4c_plan_destroy(plan);
@@ -197,7 +196,6 @@ nd4c_status nd4c_graph_optimize(const nd4c_graph *graph, nd4c_context *context, 
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_optimize: optimized is NULL");
   }
   nd4c_plan *plan = NULL;
-  ND4C_TRY(nd4c_graph_check_numbers(graph, "nd4c_graph_optimize"));
   ND4C_TRY(nd4c_plan_begin("nd4c_graph_optimize", graph, context, options, &plan));
   nd4c_status status = nd4c_graph_clone(graph, &plan->graph);
   if (status == ND4C_OK && (options == NULL || !options->no_optimization)) {

@@ -172,7 +172,6 @@ nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_create: plan is NULL");
   }
   nd4c_plan *created = NULL;
-  ND4C_TRY(nd4c_graph_check_numbers(graph, "nd4c_plan_create"));
   ND4C_TRY(nd4c_plan_begin("nd4c_plan_create", graph, context, options, &created));
   created->progress = progress;
   created->progress_user = user;

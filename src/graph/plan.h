@@ -204,7 +204,7 @@ struct nd4c_plan {
   nd4c_control_step **controls; /* by node, for the first control_count nodes: what runs its bodies; NULL: an op */
   int32_t control_count;
   nd4c_plan_family *family; /* the plans of all bodies, also of bodies in them */
-  bool family_is_own;       /* else it is that of the plan whose body this one runs */
+  bool family_is_own;       /* false in the plan of a body */
 
   nd4c_slot *slots; /* one a value */
   int32_t slot_count;

@@ -1,5 +1,5 @@
 /* Nodes with bodies: branches, loops, scans and calls (nd4c/control.h). control.c records them, bodies.c keeps and
- * binds their bodies; passes and plan/control.c read them here.
+ * binds their bodies; passes and graph/control.c read them here.
  *
  * Loops and scans are one thing inside: a scan is a loop whose rounds are the elements of an axis. Inputs of a node, in
  * this order: the condition of an if; trips and condition of a loop, each where it has one; carried, scanned, captured

@@ -1,6 +1,6 @@
 /* Dims of graphs (nd4c/graph.h): what programs ask about them, and binding, which makes a graph of numbers. ahead.c
- * and explain.c refuse graphs with dims by nd4c_graph_check_numbers. The table of a bound graph has the guards of the
- * other one: a pass may have removed the node that assumed one. */
+ * refuses graphs with dims by nd4c_graph_check_numbers. The table of a bound graph has the guards of the other one: a
+ * pass may have removed the node that assumed one. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"

@@ -167,6 +167,7 @@ static nd4c_status make_control(nd4c_plan *plan, int32_t index, nd4c_step *step)
     }
   }
   return ND4C_OK;
+}
 
 /* A binding takes the choice of an earlier one for equal operands. */
 static nd4c_status choose_shared(nd4c_plan *plan, nd4c_step *step) {
