@@ -96,7 +96,9 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
  * amount. */
 static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choice *choice, bool *taken) {
   const nd4c_kernel *kernel = choice->kernel;
+  const int64_t begin = kernel->scratch_bytes != NULL ? nd4c_os_nanoseconds() : 0;
   choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(call) : 0;
+  nd4c_choice_add_preparation(kernel->scratch_bytes != NULL ? nd4c_os_nanoseconds() - begin : 0);
   nd4c_status status = nd4c_scratch_check_host(kernel->name, choice->scratch_bytes);
   if (status == ND4C_OK && ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL) {
     nd4c_error_expect();

@@ -234,7 +234,9 @@ static int32_t ask_wishes(const nd4c_context *context, const nd4c_call *call, co
                    .known = constants->like != NULL ? nd4c_choice_form(constants->like, i) : NULL,
                    .input = i,
                    .layout = {.struct_size = ND4C_SIZE_OF(nd4c_layout)}};
+    const int64_t begin = nd4c_os_nanoseconds();
     count += kernel->wants_layout(&asked, i, &p->layout);
+    nd4c_choice_add_preparation(nd4c_os_nanoseconds() - begin);
   }
   return count;
 }

@@ -5,6 +5,7 @@
 #include "base/config/config.h"
 #include "base/status.h"
 #include "graph/callers.h"
+#include "graph/passes.h"
 #include "graph/plan/common.h"
 
 enum { SHOWN = 200 };
@@ -36,10 +37,19 @@ static int64_t limit_of(const nd4c_plan_options *options) {
   return given ? options->binding_bytes : nd4c_config_int(ND4C_CONFIG_PLAN_BINDINGS);
 }
 
-/* Kernel choices may be shared where no stream orders what they prepared, and if no pass runs on each binding. */
-static bool may_share(const nd4c_plan *plan, bool optimize) {
-  return !optimize && plan->helper == NULL && nd4c_device_is_immediate(plan->device) &&
-         !plan->device->description.whole_buffers;
+static bool has_bodies(const nd4c_graph *graph) {
+  bool any = false;
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    any = any || graph->nodes[i].control != NULL;
+  }
+  return any;
+}
+
+/* Kernel choices may be shared where no stream orders what they prepared. The bodies of control flow have graphs of
+ * their own, which are bound with the nodes. */
+static bool may_share(const nd4c_plan *plan) {
+  return plan->helper == NULL && nd4c_device_is_immediate(plan->device) && !plan->device->description.whole_buffers &&
+         !has_bodies(plan->graph);
 }
 
 nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options, bool optimize) {
@@ -54,7 +64,8 @@ nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options,
   dynamic->phase.phase = ND4C_PLAN_RECORDING;
   dynamic->helper = plan->helper == NULL ? NULL : nd4c_context_retain(plan->helper);
   ND4C_TRY(nd4c_dims_find(plan));
-  return may_share(plan, optimize) ? nd4c_common_make(plan->graph, &dynamic->common) : ND4C_OK;
+  ND4C_TRY(optimize ? nd4c_passes_run(plan, NULL) : ND4C_OK);
+  return may_share(plan) ? nd4c_common_make(plan->graph, &dynamic->common) : ND4C_OK;
 }
 
 static void drop_helper(nd4c_dynamic *dynamic) {

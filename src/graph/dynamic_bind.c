@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "graph/dynamic.h"
+#include "graph/passes.h"
 #include "graph/plan/common.h"
 
 /* Binds all dims of the plan's graph. */
@@ -29,10 +30,28 @@ static nd4c_status settle(const nd4c_plan *plan, nd4c_context *asked, nd4c_plan 
   return ND4C_OK;
 }
 
-/* A plan of a graph of its own, on which passes run. */
+/* A plan of a graph of its own. */
 static nd4c_status build_alone(const nd4c_plan *plan, const int64_t *dims, nd4c_plan *bound) {
   ND4C_TRY(bind_graph(plan, dims, &bound->graph));
-  return nd4c_plan_build(bound, plan->dynamic->optimize);
+  ND4C_TRY(plan->dynamic->optimize ? nd4c_passes_run_bound(bound) : ND4C_OK);
+  return nd4c_plan_build(bound, false);
+}
+
+/* Runs the passes that need numbers on the first binding. The others do not run again: what they would find for these
+ * numbers may be wrong for those of later bindings. */
+static nd4c_status run_first_passes(nd4c_plan *bound) {
+  const nd4c_pass_switches switches = bound->switches;
+  const nd4c_pass *rows[ND4C_PASS_RECORDS];
+  int32_t count = 0;
+  for (int32_t i = 0; i < nd4c_passes_count(); i++) {
+    if (nd4c_passes_at(i)->where == ND4C_PASS_NUMBERS && !switches.off[i]) {
+      bound->switches.off[count] = false;
+      rows[count++] = nd4c_passes_at(i);
+    }
+  }
+  const nd4c_status status = nd4c_passes_drive(bound, rows, count, NULL);
+  bound->switches = switches;
+  return status;
 }
 
 /* A plan that shares with other bindings what does not depend on extents. */
@@ -49,8 +68,9 @@ static nd4c_status build_shared(const nd4c_plan *plan, const int64_t *dims, nd4c
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "plan");
   }
+  status = plan->dynamic->optimize && !common->fixed ? run_first_passes(bound) : ND4C_OK;
   bound->common = common;
-  status = nd4c_plan_build(bound, false);
+  status = status == ND4C_OK ? nd4c_plan_build(bound, false) : status;
   bound->common = NULL;
   common->fixed = common->fixed || status == ND4C_OK;
   return status;
@@ -60,6 +80,8 @@ static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int6
                         nd4c_plan *bound) {
   bound->profiled = plan->profiled;
   bound->switches = plan->switches;
+  bound->precision = plan->precision;
+  bound->precision_from = plan->precision_from;
   nd4c_engine_rules_read(&bound->rules);
   ND4C_TRY(nd4c_compile_request_copy("nd4c_plan_run", plan->compile, &bound->compile));
   ND4C_TRY(settle(plan, context, bound));

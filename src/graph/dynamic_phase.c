@@ -141,6 +141,7 @@ static const nd4c_plan_binding *find_latest(const nd4c_dynamic *dynamic) {
 void nd4c_dynamic_print(const nd4c_plan *plan, void (*print)(const nd4c_plan *bound, nd4c_text *text),
                         nd4c_text *text) {
   print_extents(plan, text);
+  nd4c_plan_print_passes(plan, text);
   nd4c_lock_acquire(&plan->dynamic->lock);
   print_phase(plan, text);
   print_bindings(plan, text);

@@ -154,8 +154,7 @@ static nd4c_status make_place(nd4c_plan_common *common) {
   return common->choice_count >= common->bucket_count ? widen(common) : ND4C_OK;
 }
 
-/* -- what steps.c asks
- * ------------------------------------------------------------------------------------------------- */
+/* -- what steps.c asks --------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, bool *found) {
   nd4c_plan_common *common = plan->common;
