@@ -54,6 +54,11 @@ ERRORS = [
     ("algebra", "if (node->inputs[0] == node->inputs[1]) {", "if (node->inputs[0] >= 0) {"),
     ("transpose", "list->count == 0 ? axes->rank - 1 - i :", "list->count == 0 ? i :"),
     ("peephole", "made = ND4C_OP_add;", "made = ND4C_OP_subtract;"),
+    ("strength", "nd4c_uniform_is(exponent, 0.5) && nd4c_value_is_never_negative(rewrite, x)", "nd4c_uniform_is(exponent, 0.5)"),
+    ("slices", "if (complete && cuts[axis].step == 1 && cuts", "if (complete && cuts"),
+    ("swish", "node->inputs[0], &one) && one == 1;", "node->inputs[0], &one);"),
+    ("swish", "softplus != NULL && softplus->inputs[0] == x &&", "softplus != NULL &&"),
+    ("fold_constants", "nd4c_graph_node_is_fixed(graph, node) &&", ""),
 ]
 
 

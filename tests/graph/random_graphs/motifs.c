@@ -79,14 +79,25 @@ static int32_t gelu_by_tanh(rg_sketch *sketch, int32_t x) {
   return swapped(sketch, ND4C_OP_multiply, with_number(sketch, ND4C_OP_multiply, x, 0.5), sum);
 }
 
-/* The logistic function as an op, or written out. */
+/* The logistic function as an op, or written out; of the quotients some have another number than 1 above. */
 static int32_t logistic(rg_sketch *sketch, int32_t x) {
   if (!rg_chance(sketch, 3)) {
     return rg_unary(sketch, ND4C_OP_sigmoid, x);
   }
   const int32_t sum =
       with_number(sketch, ND4C_OP_add, rg_unary(sketch, ND4C_OP_exp, rg_unary(sketch, ND4C_OP_negative, x)), 1.0);
-  return rg_unary(sketch, ND4C_OP_reciprocal, sum);
+  if (rg_chance(sketch, 2)) {
+    return rg_unary(sketch, ND4C_OP_reciprocal, sum);
+  }
+  const int32_t above = rg_chance(sketch, 3) ? x : rg_scalar(sketch, x, rg_chance(sketch, 2) ? 1 : rg_special(sketch));
+  return rg_binary(sketch, ND4C_OP_divide, above, sum);
+}
+
+/* x tanh(softplus(x)), sometimes with another value inside. */
+static int32_t mish(rg_sketch *sketch, int32_t x) {
+  const int32_t inside = rg_chance(sketch, 3) ? rg_unary(sketch, ND4C_OP_abs, x) : x;
+  const int32_t tanh = rg_unary(sketch, ND4C_OP_tanh, rg_unary(sketch, ND4C_OP_softplus, inside));
+  return swapped(sketch, ND4C_OP_multiply, x, tanh);
 }
 
 static int32_t silu(rg_sketch *sketch, int32_t x) {
@@ -103,7 +114,7 @@ static int32_t hard_swish(rg_sketch *sketch, int32_t x) {
 
 static int32_t activation(rg_sketch *sketch, int32_t x) {
   static const nd4c_op ops[] = {ND4C_OP_relu, ND4C_OP_relu, ND4C_OP_sigmoid, ND4C_OP_tanh, ND4C_OP_gelu};
-  switch (rg_pick(sketch, 8)) {
+  switch (rg_pick(sketch, 10)) {
     case 0:
       return gelu_by_erf(sketch, x);
     case 1:
@@ -114,6 +125,10 @@ static int32_t activation(rg_sketch *sketch, int32_t x) {
       return hard_swish(sketch, x);
     case 4:
       return rg_op_int(sketch, ND4C_OP_gelu, x, "approximate", 1);
+    case 5:
+      return mish(sketch, x);
+    case 6:
+      return logistic(sketch, x);
     default:
       return rg_unary(sketch, ops[rg_pick(sketch, 5)], x);
   }

@@ -1,5 +1,7 @@
 /* Chains of ops that move elements or change nothing: transposes, reshapes, slices, casts, identity elements, chains of
  * scalars, gathers, conditions. supply.c picks them by random. */
+#include <math.h>
+
 #include "random_graphs.h"
 
 static int32_t swapped(rg_sketch *sketch, nd4c_op op, int32_t a, int32_t b) {
@@ -160,10 +162,16 @@ static int32_t motif_concat(rg_sketch *sketch) {
   const int64_t axis = rg_pick(sketch, rg_rank(sketch, x));
   const int32_t y = rg_chance(sketch, 2) ? rg_unary(sketch, ND4C_OP_abs, x) : x;
   const int32_t both = concat(sketch, (int32_t[]){x, y}, rg_chance(sketch, 6) ? 1 : 2, axis);
-  if (rg_chance(sketch, 2)) { /* nested, or a part of it back */
-    return concat(sketch, (int32_t[]){both, x}, 2, axis);
+  const int64_t part = rg_shape(sketch, x)[axis];
+  switch (rg_pick(sketch, 4)) { /* nested, or a part of it back, or that in the other direction */
+    case 0:
+    case 1:
+      return concat(sketch, (int32_t[]){both, x}, 2, axis);
+    case 2:
+      return slice(sketch, both, axis, part - 1, INT64_MIN, -1);
+    default:
+      return slice(sketch, both, axis, 0, part, 1);
   }
-  return slice(sketch, both, axis, 0, rg_shape(sketch, x)[axis], 1);
 }
 
 static int32_t motif_slices(rg_sketch *sketch) {
@@ -278,6 +286,20 @@ static int32_t motif_with_itself(rg_sketch *sketch) {
   return rg_binary(sketch, ops[rg_pick(sketch, sizeof ops / sizeof ops[0])], x, x);
 }
 
+/* Powers of numbers among which there are zeros of both signs, negative numbers and infinities. */
+static int32_t motif_powers(rg_sketch *sketch) {
+  static const double numbers[] = {-INFINITY, -0.0, 0.0, 1, 4, 0.25, 2, 9, INFINITY, -2};
+  static const double exponents[] = {0.5, 0.5, 2, -1, -0.5, 3};
+  const int64_t count = sizeof numbers / sizeof numbers[0];
+  nd4c_array *wide = NULL, *array = NULL;
+  rg_must(nd4c_array_from_data(ND4C_FLOAT64, 1, &count, numbers, NULL, &wide), "numbers");
+  rg_must(nd4c_cast(wide, rg_chance(sketch, 3) ? ND4C_FLOAT64 : ND4C_FLOAT32, &array), "cast");
+  nd4c_array_release(wide);
+  const int32_t given = rg_leaf(sketch, array, false);
+  const int32_t x = rg_chance(sketch, 3) ? rg_unary(sketch, ND4C_OP_abs, given) : given;
+  return rg_binary(sketch, ND4C_OP_power, x, rg_scalar(sketch, x, exponents[rg_pick(sketch, 6)]));
+}
+
 /* Two ops that cancel each other, that repeat each other, or that imply each other. */
 static int32_t motif_pair(rg_sketch *sketch) {
   static const nd4c_op pairs[][2] = {{ND4C_OP_negative, ND4C_OP_negative},
@@ -386,9 +408,9 @@ static int32_t motif_reductions(rg_sketch *sketch) {
   return x;
 }
 
-const rg_motif rg_motifs_shape[] = {motif_moves,        motif_moves,  motif_there_and_back, motif_shuffle,
-                                    motif_cut_and_join, motif_concat, motif_slices,         motif_gather,
-                                    motif_broadcast,    motif_pad,    motif_identity,       motif_identity,
-                                    motif_with_itself,  motif_pair,   motif_scalars,        motif_scalars,
-                                    motif_clips,        motif_casts,  motif_where,          motif_reductions};
+const rg_motif rg_motifs_shape[] = {
+    motif_moves,       motif_moves,      motif_there_and_back, motif_shuffle, motif_cut_and_join, motif_concat,
+    motif_slices,      motif_gather,     motif_broadcast,      motif_pad,     motif_identity,     motif_identity,
+    motif_with_itself, motif_pair,       motif_scalars,        motif_scalars, motif_clips,        motif_casts,
+    motif_where,       motif_reductions, motif_powers};
 const int32_t rg_motifs_shape_count = sizeof rg_motifs_shape / sizeof rg_motifs_shape[0];
