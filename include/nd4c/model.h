@@ -88,8 +88,8 @@ ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback 
 /* Runs the model on the context (NULL: current). Inputs are matched by name, in any order, each exactly once. Each new
  * combination of device, the context's settings (width, deterministic, strict, transfer) and input shapes gets a plan.
  * The model keeps the last few plans and reuses them on all contexts with equal settings. A model that leaves extents
- * free is imported once, into a graph with dims, which is bound to each new combination of shapes; what such a graph
- * cannot express is imported for each (nd4c.model.dims, nd4c_model_report). outputs are in the order of
+ * free is imported once, into a graph with dims, whose plan serves all shapes; shapes that it cannot serve are imported
+ * by themselves (nd4c.model.dims, nd4c_model_report). outputs are in the order of
  * the model's outputs; a NULL entry receives a fresh array. NAME, DTYPE, SHAPE: the text names the input and what was
  * expected. */
 ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,

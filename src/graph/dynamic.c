@@ -102,6 +102,19 @@ nd4c_status nd4c_dynamic_leave(nd4c_plan *plan) {
   return first;
 }
 
+nd4c_status nd4c_plan_serves(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs) {
+  int64_t dims[ND4C_DYNAMIC_DIMS];
+  nd4c_plan_binding *binding = NULL;
+  if (plan->dynamic == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_dims_solve(plan, inputs, dims));
+  ND4C_TRY(nd4c_bindings_take(plan, context, dims, &binding));
+  const nd4c_status status = nd4c_dims_check(plan, binding->plan->graph, inputs);
+  nd4c_bindings_give(plan, binding);
+  return status;
+}
+
 nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,
                              int32_t input_count, nd4c_array **outputs, int32_t output_count) {
   int64_t dims[ND4C_DYNAMIC_DIMS];

@@ -182,7 +182,7 @@ nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context
   }
   created->placement = NULL;
   created->helper = NULL;
-  created->progress = NULL;
+  created->progress = created->dynamic != NULL ? progress : NULL; /* its bindings tell, too */
   nd4c_plan_drop_compiled(created);
   *plan = created;
   return ND4C_OK;

@@ -173,7 +173,7 @@ struct nd4c_plan {
   nd4c_compile_request *compile; /* own; NULL: no request to compilers */
   bool portable;                 /* pieces must be equal in another process, so constants are folded on the host */
   bool ahead; /* the plan is only compiled: the device is a target, the context is on the host or the device */
-  nd4c_plan_progress progress; /* while the plan is created: called for each node; NULL: not */
+  nd4c_plan_progress progress; /* while the plan or a binding of it is created: called for each node; NULL: not */
   void *progress_user;
   const char *unused_file;  /* a file of executables, given to a plan without pieces; NULL: none */
   nd4c_compile_source file; /* while the plan is created: the file of executables; own; NULL: none */
@@ -239,6 +239,9 @@ nd4c_status nd4c_plan_allocate(nd4c_plan **plan);
  * the options ask for, without a graph. */
 nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_context *context,
                             const nd4c_plan_options *options, nd4c_plan **plan);
+/* Whether a plan with dims has or can make a binding for these inputs, whose counts and dtypes fit: the status with
+ * which a run would be refused. OK for other plans. */
+nd4c_status nd4c_plan_serves(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs);
 /* As nd4c_plan_create; calls `progress` (NULL: not) for each node before its kernel is chosen and its constants are
  * packed. */
 nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,

@@ -108,23 +108,40 @@ static nd4c_status bind(const nd4c_graph *graph, const nd4c_array *const *inputs
   return status;
 }
 
-nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
-                            nd4c_graph **bound, char **alone) {
+/* Brings model->dims up to date; *wanted is false if the model is to have no dims. */
+static nd4c_status prepare(nd4c_model *model, nd4c_context *context, bool *wanted) {
   char mode[16];
-  *bound = NULL;
-  *alone = NULL;
   nd4c_config_string(ND4C_CONFIG_MODEL_DIMS, mode, sizeof mode);
   const bool frees_all = strcmp(mode, "all") == 0;
-  if (strcmp(mode, "none") == 0 || model->compiled != NULL || (!frees_all && !has_free(model))) {
+  *wanted = strcmp(mode, "none") != 0 && model->compiled == NULL && (frees_all || has_free(model));
+  return *wanted ? update(model, context, frees_all) : ND4C_OK;
+}
+
+nd4c_status nd4c_model_dims_graph(nd4c_model *model, nd4c_context *context, const nd4c_graph **graph) {
+  bool wanted = false;
+  ND4C_TRY(prepare(model, context, &wanted));
+  *graph = wanted ? model->dims.graph : NULL;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_model_tell_alone(const char *why, char **alone) {
+  nd4c_text text = {0};
+  nd4c_text_print(&text, "imported for these shapes alone: %s\n", why);
+  return nd4c_text_take(&text, alone);
+}
+
+nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                            nd4c_graph **bound, char **alone) {
+  bool wanted = false;
+  *bound = NULL;
+  *alone = NULL;
+  ND4C_TRY(prepare(model, context, &wanted));
+  if (!wanted) {
     return ND4C_OK;
   }
-  ND4C_TRY(update(model, context, frees_all));
   nd4c_status status = model->dims.graph != NULL ? bind(model->dims.graph, inputs, bound) : ND4C_OK;
   if (*bound != NULL || status == ND4C_MEMORY) {
     return status;
   }
-  nd4c_text text = {0};
-  nd4c_text_print(&text, "imported for these shapes alone: %s\n",
-                  model->dims.graph != NULL ? nd4c_error_message() : model->dims.why);
-  return nd4c_text_take(&text, alone);
+  return nd4c_model_tell_alone(model->dims.graph != NULL ? nd4c_error_message() : model->dims.why, alone);
 }

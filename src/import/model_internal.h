@@ -24,7 +24,7 @@ typedef struct nd4c_model_port {
 typedef struct nd4c_model_key {
   nd4c_device *device;
   uint32_t epoch;         /* of the configuration */
-  const int64_t *numbers; /* the context's settings, then rank and extents of each input */
+  const int64_t *numbers; /* the context's settings, then rank and extents of each input unless the plan has dims */
 } nd4c_model_key;
 
 enum { ND4C_MODEL_SETTINGS = 4 };
@@ -39,10 +39,12 @@ typedef struct nd4c_model_dims {
   int64_t settings[ND4C_MODEL_SETTINGS];
 } nd4c_model_dims;
 
+/* A plan serves one combination of input shapes or, if it is of the graph with dims, all that this graph allows. */
 typedef struct nd4c_model_plan {
   struct nd4c_model_plan *next; /* the next most recently used */
   int32_t users;                /* runs and reports that use it now */
   bool dropped;                 /* no longer in the list: the last user frees it */
+  bool has_dims;                /* its graph has */
   nd4c_plan *plan;              /* NULL: the model is interpreted */
   char *need;                   /* why the model is interpreted; else NULL */
   char *alone;                  /* why the graph is not from the one with dims, for the report; else NULL */
@@ -93,9 +95,13 @@ void nd4c_model_progress(void *user, const char *what, int64_t done, int64_t tot
 nd4c_status nd4c_model_check(const nd4c_model *model);
 /* Fills inputs and outputs from the parsed model. */
 nd4c_status nd4c_model_describe(nd4c_model *model);
-/* The plan for these inputs, made if there is none, with one more user. */
+/* The plan for these inputs, made if there is none, with one more user. It has dims if the model can have such a plan,
+ * and none of its own was made for these shapes. */
 nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                                  nd4c_model_plan **found);
+/* The plan for these shapes alone, after the one with dims was refused: the thread's error says why. */
+nd4c_status nd4c_model_find_alone(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                  nd4c_model_plan **found);
 /* Ends a use. */
 void nd4c_model_plan_leave(const nd4c_model *model, nd4c_model_plan *plan);
 void nd4c_model_plan_drop(nd4c_model_plan *plan);
@@ -108,10 +114,14 @@ void nd4c_model_settings(const nd4c_context *context, int64_t settings[ND4C_MODE
 /* A graph of the model with dims; NULL if it cannot be one: *why says so, and the caller frees it. */
 nd4c_status nd4c_model_import_dims(nd4c_model *model, nd4c_context *context, bool frees_all, nd4c_graph **graph,
                                    char **why);
+/* The model's graph with dims, which the model keeps; NULL: it has none. By the thread that has the turn. */
+nd4c_status nd4c_model_dims_graph(nd4c_model *model, nd4c_context *context, const nd4c_graph **graph);
 /* The model's graph with dims, bound to the shapes of the inputs. NULL: the shapes must be imported by themselves;
  * *alone says why in a line, or is NULL if the model has no dims. The caller frees it. */
 nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                             nd4c_graph **bound, char **alone);
+/* The report's line about a plan for its shapes alone. */
+nd4c_status nd4c_model_tell_alone(const char *why, char **alone);
 void nd4c_model_dims_drop(nd4c_model *model);
 /* Shapes of all inputs. */
 typedef struct nd4c_model_shapes {

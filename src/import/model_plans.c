@@ -1,6 +1,7 @@
-/* The most recent plans of a model: one for each device, settings and combination of input shapes. model_run.c looks a
- * plan up for each run; model_compile.c imports graphs with it. Plans that several threads run at once serve all of
- * them; a thread that needs a new plan does not keep others from running those that exist. */
+/* The most recent plans of a model: for each device and settings one of the graph with dims (model_dims.c), and one for
+ * each combination of input shapes for which that graph does not serve. model_run.c looks a plan up for each run;
+ * model_compile.c imports graphs with it. Plans that several threads run at once serve all of them; a thread that needs
+ * a new plan does not keep others from running those that exist. */
 #include <string.h>
 
 #include "array/array.h"
@@ -27,16 +28,18 @@ void nd4c_model_settings(const nd4c_context *context, int64_t settings[ND4C_MODE
   settings[3] = context->transfer;
 }
 
-/* Whether a plan was made for a context like this one and these shapes. Allocates nothing, since every run calls it. */
-static bool plan_fits(const nd4c_model_plan *plan, const nd4c_context *context, int32_t count,
-                      const nd4c_array *const *inputs) {
+/* Whether a plan was made for a context like this one. */
+static bool context_fits(const nd4c_model_plan *plan, const nd4c_context *context) {
   const nd4c_model_key *key = &plan->key;
   int64_t settings[ND4C_MODEL_SETTINGS];
   nd4c_model_settings(context, settings);
-  if (key->device != context->device || key->epoch != atomic_load(&nd4c_config_epoch) ||
-      memcmp(key->numbers, settings, sizeof settings) != 0) {
-    return false;
-  }
+  return key->device == context->device && key->epoch == atomic_load(&nd4c_config_epoch) &&
+         memcmp(key->numbers, settings, sizeof settings) == 0;
+}
+
+/* Whether a plan without dims was made for these shapes. */
+static bool shapes_fit(const nd4c_model_plan *plan, int32_t count, const nd4c_array *const *inputs) {
+  const nd4c_model_key *key = &plan->key;
   const int64_t *numbers = key->numbers + ND4C_MODEL_SETTINGS;
   for (int32_t i = 0; i < count; i++) {
     int32_t rank = nd4c_array_rank(inputs[i]);
@@ -52,7 +55,7 @@ static bool plan_fits(const nd4c_model_plan *plan, const nd4c_context *context, 
   return true;
 }
 
-/* A plan's entry with its key filled in. */
+/* A plan's entry with its key filled in; count 0 for a plan with dims. */
 static nd4c_status make_entry(const nd4c_context *context, int32_t count, const nd4c_array *const *inputs,
                               nd4c_model_plan **entry) {
   size_t numbers = ND4C_MODEL_SETTINGS;
@@ -144,7 +147,7 @@ static nd4c_status refuse_interpreting(const nd4c_model *model, const char *need
 /* The graph with dims bound to the shapes or, where it cannot be, a graph for the shapes alone. */
 static nd4c_status make_graph(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                               nd4c_graph **graph, nd4c_model_plan *made) {
-  ND4C_TRY(nd4c_model_bind(model, context, inputs, graph, &made->alone));
+  ND4C_TRY(made->alone != NULL ? ND4C_OK : nd4c_model_bind(model, context, inputs, graph, &made->alone));
   return *graph != NULL ? ND4C_OK : import_shapes(model, context, inputs, graph, &made->need);
 }
 
@@ -187,6 +190,24 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   return status;
 }
 
+/* A plan of the graph with dims; made->plan stays NULL if there is none. Kernels are chosen by the runs. */
+static nd4c_status make_plan_with_dims(nd4c_model *model, nd4c_context *context, nd4c_model_plan *made) {
+  const nd4c_graph *graph = NULL;
+  const nd4c_plan_options options = {.struct_size = sizeof options,
+                                     .no_optimization = model->no_optimization || model->all_intermediates,
+                                     .compile = model->compile,
+                                     .passes = model->passes};
+  ND4C_TRY(model->placement != NULL ? ND4C_OK : nd4c_model_dims_graph(model, context, &graph));
+  if (graph == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_status status = nd4c_plan_create_told(graph, context, &options, nd4c_model_progress, model, &made->plan);
+  if (status == ND4C_OK) {
+    return nd4c_plan_move(made->plan, NULL);
+  }
+  return status == ND4C_UNSUPPORTED ? ND4C_OK : status; /* the graph is bound to each combination of shapes */
+}
+
 /* Keeps the most recently used plans, as many as configured; returns the others, without those that a thread uses, as
  * a list. Under the list's lock. */
 static nd4c_model_plan *trim_plans(nd4c_model *model, int64_t most) {
@@ -222,13 +243,26 @@ static void insert_plan(nd4c_model *model, nd4c_model_plan *made) {
   }
 }
 
-/* NULL: there is none. The plan moves to the front of the list. */
-static nd4c_model_plan *look_up(nd4c_model *model, const nd4c_context *context, const nd4c_array *const *inputs) {
-  nd4c_lock_acquire(&model->turn->list);
-  nd4c_model_plan **link = &model->plans;
-  while (*link != NULL && !plan_fits(*link, context, model->input_count, inputs)) {
-    link = &(*link)->next;
+/* Where the link to the plan is: the one for these shapes, else the one with dims if it may be that. Allocates nothing,
+ * since every run calls it. */
+static nd4c_model_plan **find_link(nd4c_model *model, const nd4c_context *context, const nd4c_array *const *inputs,
+                                   bool with_dims) {
+  nd4c_model_plan **general = NULL, **link = &model->plans;
+  for (; *link != NULL; link = &(*link)->next) {
+    const bool fits = context_fits(*link, context);
+    if (fits && !(*link)->has_dims && shapes_fit(*link, model->input_count, inputs)) {
+      return link;
+    }
+    general = fits && (*link)->has_dims ? link : general;
   }
+  return with_dims && general != NULL ? general : link;
+}
+
+/* NULL: there is none. The plan moves to the front of the list. */
+static nd4c_model_plan *look_up(nd4c_model *model, const nd4c_context *context, const nd4c_array *const *inputs,
+                                bool with_dims) {
+  nd4c_lock_acquire(&model->turn->list);
+  nd4c_model_plan **link = find_link(model, context, inputs, with_dims);
   nd4c_model_plan *found = *link;
   if (found != NULL) {
     *link = found->next;
@@ -240,16 +274,27 @@ static nd4c_model_plan *look_up(nd4c_model *model, const nd4c_context *context, 
   return found;
 }
 
-/* By the thread that has the turn. Another thread may have made the plan while this one waited. */
-static nd4c_status add_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
-                            nd4c_model_plan **found) {
-  *found = look_up(model, context, inputs);
-  if (*found != NULL) {
-    return ND4C_OK;
+static nd4c_status add_plan_with_dims(nd4c_model *model, nd4c_context *context, nd4c_model_plan **found) {
+  nd4c_model_plan *made = NULL;
+  ND4C_TRY(make_entry(context, 0, NULL, &made));
+  made->has_dims = true;
+  nd4c_status status = make_plan_with_dims(model, context, made);
+  if (status != ND4C_OK || made->plan == NULL) {
+    nd4c_model_plan_drop(made);
+    return status;
   }
+  insert_plan(model, made);
+  *found = made;
+  return ND4C_OK;
+}
+
+/* `alone`: why the plan with dims does not serve, which the plan keeps for the report; NULL: it may. */
+static nd4c_status add_plan_for_shapes(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                       const char *alone, nd4c_model_plan **found) {
   nd4c_model_plan *made = NULL;
   ND4C_TRY(make_entry(context, model->input_count, inputs, &made));
-  nd4c_status status = make_plan(model, context, inputs, made);
+  nd4c_status status = alone != NULL ? nd4c_model_tell_alone(alone, &made->alone) : ND4C_OK;
+  status = status == ND4C_OK ? make_plan(model, context, inputs, made) : status;
   if (status != ND4C_OK) {
     nd4c_model_plan_drop(made);
     return status;
@@ -259,15 +304,41 @@ static nd4c_status add_plan(nd4c_model *model, nd4c_context *context, const nd4c
   return ND4C_OK;
 }
 
-nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
-                                 nd4c_model_plan **found) {
-  *found = look_up(model, context, inputs);
+/* By the thread that has the turn. Another thread may have made the plan while this one waited. */
+static nd4c_status add_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                            const char *alone, nd4c_model_plan **found) {
+  *found = look_up(model, context, inputs, alone == NULL);
+  if (*found == NULL && alone == NULL) {
+    ND4C_TRY(add_plan_with_dims(model, context, found));
+  }
+  return *found != NULL ? ND4C_OK : add_plan_for_shapes(model, context, inputs, alone, found);
+}
+
+static nd4c_status find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                             const char *alone, nd4c_model_plan **found) {
+  *found = look_up(model, context, inputs, alone == NULL);
   if (*found != NULL) {
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_run"));
-  nd4c_status status = add_plan(model, context, inputs, found);
+  nd4c_status status = add_plan(model, context, inputs, alone, found);
   nd4c_model_turn_give(model->turn);
+  return status;
+}
+
+nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                 nd4c_model_plan **found) {
+  return find_plan(model, context, inputs, NULL, found);
+}
+
+nd4c_status nd4c_model_find_alone(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                  nd4c_model_plan **found) {
+  char *why = nd4c_duplicate_text(nd4c_error_message());
+  if (why == NULL) {
+    return nd4c_fail_memory("a report", 1);
+  }
+  nd4c_status status = find_plan(model, context, inputs, why, found);
+  nd4c_deallocate(why);
   return status;
 }
 

@@ -177,15 +177,33 @@ static void note_run(nd4c_model *model, bool interpreted) {
   nd4c_lock_release(&model->turn->list);
 }
 
+static nd4c_status run_plan(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
+                            const nd4c_array *const *ordered, nd4c_array **outputs) {
+  nd4c_model_progress(model, "running", 0, 1);
+  return entry->plan != NULL
+             ? nd4c_plan_run_on(entry->plan, context, ordered, model->input_count, outputs, model->output_count)
+             : wait_and_interpret(model, context, ordered, outputs);
+}
+
+/* Whether a run failed because its plan with dims does not serve these shapes, and not for another reason. */
+static bool is_refused(const nd4c_model_plan *entry, nd4c_status status, nd4c_context *context,
+                       const nd4c_array *const *ordered) {
+  return entry->has_dims && status != ND4C_OK && status != ND4C_MEMORY &&
+         nd4c_plan_serves(entry->plan, context, ordered) != ND4C_OK && nd4c_error_code() != ND4C_MEMORY;
+}
+
 static nd4c_status run_ordered(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
                                nd4c_array **outputs) {
   nd4c_model_plan *entry = NULL;
   ND4C_TRY(nd4c_model_find_plan(model, context, ordered, &entry));
-  nd4c_model_progress(model, "running", 0, 1);
-  nd4c_status status = entry->plan != NULL ? nd4c_plan_run_on(entry->plan, context, ordered, model->input_count,
-                                                              outputs, model->output_count)
-                                           : wait_and_interpret(model, context, ordered, outputs);
+  nd4c_status status = run_plan(model, context, entry, ordered, outputs);
+  const bool refused = is_refused(entry, status, context, ordered);
   nd4c_model_plan_leave(model, entry);
+  if (refused) {
+    ND4C_TRY(nd4c_model_find_alone(model, context, ordered, &entry));
+    status = run_plan(model, context, entry, ordered, outputs);
+    nd4c_model_plan_leave(model, entry);
+  }
   ND4C_TRY(status);
   note_run(model, false);
   nd4c_model_progress(model, "running", 1, 1);

@@ -261,10 +261,11 @@ static void run_rows(nd4c_model *model, int64_t rows) {
   nd4c_array_release(outputs[1]);
 }
 
-/* One plan for each combination of shapes; the most recently used ones are kept. */
+/* Without dims: one plan for each combination of shapes; the most recently used ones are kept. */
 static void keeps_plans(void **state) {
   (void)state;
   char *text = NULL;
+  assert_int_equal(nd4c_config_set("nd4c.model.dims", "none"), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.model.plans", "2"), ND4C_OK);
   nd4c_model *model = open_example(NULL);
   assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
@@ -286,6 +287,56 @@ static void keeps_plans(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.model.plans", NULL), ND4C_OK);
   run_rows(model, 1); /* another configuration: another plan */
   assert_ptr_not_equal(model->plans->plan, first);
+  nd4c_model_close(model);
+  assert_int_equal(nd4c_config_set("nd4c.model.dims", NULL), ND4C_OK);
+}
+
+/* One plan for all shapes, and one for a shape that the graph with dims does not allow. */
+static void keeps_one_plan_with_dims(void **state) {
+  (void)state;
+  nd4c_model *model = open_example(NULL);
+  nd4c_plan_bindings bindings = {.struct_size = sizeof bindings};
+  for (int64_t rows = 1; rows <= 4; rows++) {
+    run_rows(model, rows);
+    run_rows(model, 1);
+  }
+  assert_int_equal(plan_count(model), 1);
+  assert_int_equal(nd4c_plan_get_bindings(model->plans->plan, &bindings), ND4C_OK);
+  assert_int_equal(bindings.kept, 4);
+  assert_int_equal(bindings.runs, 8);
+  const char *names[] = {"x", "b"};
+  nd4c_array *empty = make_array(ND4C_FLOAT32, 2, 0, 3, 0), *outputs[2] = {NULL, NULL};
+  const nd4c_array *inputs[] = {empty, empty};
+  for (int round = 0; round < 2; round++) {
+    assert_int_equal(nd4c_model_run(model, NULL, names, inputs, 2, outputs, 2), ND4C_OK);
+    assert_int_equal(nd4c_array_shape(outputs[0])[0], 0);
+    assert_int_equal(plan_count(model), 2);
+    assert_false(model->plans->has_dims);
+    for (int i = 0; i < 2; i++) {
+      nd4c_array_release(outputs[i]);
+      outputs[i] = NULL;
+    }
+  }
+  run_rows(model, 4);
+  assert_true(model->plans->has_dims);
+  assert_int_equal(plan_count(model), 2);
+  nd4c_array_release(empty);
+  nd4c_model_close(model);
+}
+
+/* An output of a wrong shape is an error of the run, not a reason for another plan. */
+static void refuses_outputs_that_do_not_fit_dims(void **state) {
+  (void)state;
+  nd4c_model *model = open_example(NULL);
+  const char *names[] = {"x", "b"};
+  nd4c_array *x = make_array(ND4C_FLOAT32, 2, 2, 3, 1), *outputs[2] = {make_array(ND4C_FLOAT32, 2, 3, 3, 1), NULL};
+  const nd4c_array *inputs[] = {x, x};
+  assert_int_equal(nd4c_model_run(model, NULL, names, inputs, 2, outputs, 2), ND4C_SHAPE);
+  assert_non_null(strstr(nd4c_error_message(), "output 'y' has shape (3, 3), expected (2, 3)"));
+  assert_null(outputs[1]);
+  assert_int_equal(plan_count(model), 1);
+  nd4c_array_release(x);
+  nd4c_array_release(outputs[0]);
   nd4c_model_close(model);
 }
 
@@ -476,6 +527,8 @@ int main(void) {
                                      cmocka_unit_test(gives_its_graph),
                                      cmocka_unit_test(matches_inputs),
                                      cmocka_unit_test(keeps_plans),
+                                     cmocka_unit_test(keeps_one_plan_with_dims),
+                                     cmocka_unit_test(refuses_outputs_that_do_not_fit_dims),
                                      cmocka_unit_test(contexts_share_plans),
                                      cmocka_unit_test(reports_progress),
                                      cmocka_unit_test(runs_without_allocating),

@@ -69,7 +69,7 @@
   X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", directory, "",                                                       \
     "OpenVINO's name for nd4c.compile.cache, used if nd4c.compile.cache is empty; empty or off: no cache")             \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                      \
-    "Plans a model keeps, one for each combination of input shapes")                                                   \
+    "Plans a model keeps: of a graph with dims one for all input shapes, else one for each combination of them")       \
   X(MODEL_DIMS, "nd4c.model.dims", "ND4C_MODEL_DIMS", string, "declared",                                              \
     "Extents of a model's inputs that become dims, so that the model is imported once for all of them: declared "      \
     "(those that the file leaves free), all, or none")                                                                 \
