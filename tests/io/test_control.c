@@ -113,8 +113,28 @@ static void if_takes_the_branch_of_the_input(void **state) {
     expect_values(model, ND4C_BOOL, 0, 2, (const float[]){-2, -4});
   }
   expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+  assert_null(strstr(report, "interpreted, node after node"));
+  assert_non_null(strstr(report, "if: "));
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
+
+/* Branches of different shapes cannot be a node of a graph. */
+static void branches_of_different_shapes_are_interpreted(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, yes = {0}, no = {0};
+  char *report = NULL;
+  build_nodes(&yes, "Concat x x > a axis=0");
+  build_name(&yes, 12, "a");
+  build_nodes(&no, "Neg x > b");
+  build_name(&no, 12, "b");
+  build_holder(&graph, "If c > y", "then_branch", &yes, "else_branch", &no);
+  nd4c_model *model = open_model(&bytes, &graph, 9);
+  expect_values(model, ND4C_BOOL, 1, 4, (const float[]){1, 2, 1, 2});
+  expect_values(model, ND4C_BOOL, 0, 2, (const float[]){-1, -2});
+  expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
   assert_non_null(strstr(report, "interpreted, node after node"));
-  assert_non_null(strstr(report, "node 1 (If): the condition depends on the values"));
+  assert_non_null(strstr(report, "node 0 (If): if: else: output 0 has shape (2,), expected (4,)"));
   nd4c_free(report);
   nd4c_model_close(model);
 }
@@ -123,7 +143,7 @@ static void if_takes_the_branch_of_the_input(void **state) {
 static void interpreted_results_go_where_they_belong(void **state) {
   (void)state;
   wire_bytes bytes = {0}, graph = {0}, yes = {0}, no = {0};
-  build_nodes(&yes, "Identity x > a");
+  build_nodes(&yes, "Concat x x > a axis=0");
   build_name(&yes, 12, "a");
   build_nodes(&no, "Neg x > b");
   build_name(&no, 12, "b");
@@ -148,6 +168,86 @@ static void interpreted_results_go_where_they_belong(void **state) {
 }
 
 /* -- Loop ----------------------------------------------------------------------------------------------------- */
+
+/* Doubles v while a number of it is below c: data ends the loop. */
+static void data_ends_loops(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, body = {0};
+  char *report = NULL;
+  build_nodes(&body, "Add v v > w; ReduceMax w > m keepdims=0; Less m c > on; Neg w > unread");
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "on");
+  build_name(&body, 12, "w");
+  build_name(&body, 12, "unread");
+  build_nodes(&graph, "Abs x > start");
+  build_holder(&graph, "Loop - - start > last", "body", &body, NULL, NULL);
+  build_nodes(&graph, "Add last x > y");
+  nd4c_model *model = open_model(&bytes, &graph, 1);
+  expect_values(model, ND4C_FLOAT32, 0, 2, (const float[]){3, 6});
+  expect_values(model, ND4C_FLOAT32, 100, 2, (const float[]){65, 130});
+  expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+  assert_null(strstr(report, "interpreted, node after node"));
+  assert_non_null(strstr(report, "loop: "));
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
+
+/* A branch in a loop reads values and constants of both graphs around it, which later nodes read again. */
+static void inner_graphs_read_what_lies_around(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, body = {0}, yes = {0}, no = {0};
+  char *report = NULL;
+  build_nodes(&yes, "Mul v kf > p; Add p x > a");
+  build_name(&yes, 12, "a");
+  build_nodes(&no, "Add v d > b");
+  build_name(&no, 12, "b");
+  build_nodes(&body, "ReduceMax v > m keepdims=0; Less m kf > small; Less m c > on");
+  build_holder(&body, "If small > w", "then_branch", &yes, "else_branch", &no);
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "on");
+  build_name(&body, 12, "w");
+  build_nodes(&graph, "Add x x > d; Constant > k value_int=3; Cast k > kf to=1");
+  build_holder(&graph, "Loop - - x > last", "body", &body, NULL, NULL);
+  build_nodes(&graph, "Mul last kf > t; Sub t d > y");
+  nd4c_model *model = open_model(&bytes, &graph, 1);
+  /* rounds from (1, 2): then (4, 8), else (6, 12), else (8, 16), where 12 is not below 10 any more */
+  expect_values(model, ND4C_FLOAT32, 10, 2, (const float[]){8 * 3 - 2, 16 * 3 - 4});
+  expect_values(model, ND4C_FLOAT32, 0, 2, (const float[]){4 * 3 - 2, 8 * 3 - 4});
+  expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+  assert_null(strstr(report, "interpreted, node after node"));
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
+
+/* Many rounds in one plan: the number of rounds is a constant, and one carried value is collected. */
+static void many_rounds_are_a_node(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, body = {0};
+  char *report = NULL;
+  build_nodes(&body, "Add v x > w; Identity go > on; Identity w > s; ReduceMax w > m keepdims=0");
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "on");
+  build_name(&body, 12, "w");
+  build_name(&body, 12, "s");
+  build_name(&body, 12, "m");
+  build_nodes(&graph, "Constant > n value_int=1000");
+  build_holder(&graph, "Loop n - x > last all most", "body", &body, NULL, NULL);
+  build_nodes(&graph,
+              "ReduceMax all > high keepdims=0; ReduceMax most > top keepdims=0; Add high last > sum; "
+              "Add sum top > y");
+  nd4c_model *model = open_model(&bytes, &graph, 1);
+  expect_values(model, ND4C_FLOAT32, 0, 2, (const float[]){1001 + 2002 + 2002, 2002 + 2002 + 2002});
+  expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+  assert_null(strstr(report, "interpreted, node after node"));
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
 
 static nd4c_model *open_loop(wire_bytes *bytes, const char *node) {
   wire_bytes graph = {0}, body = {0};
@@ -421,6 +521,10 @@ static void refuses_sparse_tensors_that_are_not_right(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(if_takes_the_branch_of_the_input),
+                                     cmocka_unit_test(branches_of_different_shapes_are_interpreted),
+                                     cmocka_unit_test(data_ends_loops),
+                                     cmocka_unit_test(inner_graphs_read_what_lies_around),
+                                     cmocka_unit_test(many_rounds_are_a_node),
                                      cmocka_unit_test(interpreted_results_go_where_they_belong),
                                      cmocka_unit_test(loop_runs_as_often_as_the_input_says),
                                      cmocka_unit_test(refuses_bodies_that_do_not_agree),

@@ -1,19 +1,23 @@
-/* If, Loop and Scan, whose inner graphs are imported once for each round. The values that decide about the rounds must
- * be known. A loop of many rounds is interpreted, not unrolled into a graph. emission/scope.c calls the emit functions
- * through the rows below. */
+/* If, Loop and Scan. Where all that decides is known and rounds are few, the inner graph is imported once for each
+ * round, so that its nodes know the round. Else the node becomes one with bodies (control_nodes.c). What cannot be a
+ * body is interpreted. emission/scope.c calls the emit functions through the rows below. */
 #include <inttypes.h>
 
 #include "base/status.h"
 #include "import/onnx/family.h"
+#include "import/onnx/ops/control_nodes.h"
 #include "ops/compose/compose.h"
 
-enum { UNROLL_MOST = 64 };
+enum { UNROLL_MOST = ND4C_ONNX_UNROLL_MOST };
 
 static nd4c_status emit_if(nd4c_onnx_emission *emission) {
   double condition = 0;
   const nd4c_onnx_graph *branches[2] = {NULL, NULL};
   ND4C_TRY(nd4c_onnx_get_graph(emission, "else_branch", &branches[0]));
   ND4C_TRY(nd4c_onnx_get_graph(emission, "then_branch", &branches[1]));
+  if (nd4c_onnx_takes_bodies(emission) && nd4c_onnx_constant_array(emission, emission->inputs[0]) == NULL) {
+    return nd4c_onnx_emit_if_node(emission, branches[1], branches[0]);
+  }
   ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[0], "the condition", &condition));
   return nd4c_onnx_emit_graph(emission, branches[condition != 0], NULL, 0, emission->outputs,
                               emission->node->output_count);
@@ -197,6 +201,11 @@ static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
                      (int)emission->input_count, (int)emission->node->output_count, (int)loop.input_count,
                      (int)loop.output_count);
   }
+  bool done = false;
+  ND4C_TRY(nd4c_onnx_emit_loop_node(emission, loop.body, loop.carried, &done));
+  if (done) {
+    return ND4C_OK;
+  }
   ND4C_TRY(read_trips(emission, &trips));
   if (emission->inputs[1] != ND4C_ONNX_OPERAND_NONE) {
     ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "the loop's condition", &condition));
@@ -257,6 +266,28 @@ static nd4c_status scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_
   return ND4C_OK;
 }
 
+/* A scan of many rounds. */
+static nd4c_status scan_node(nd4c_onnx_emission *emission, const scan *s, const nd4c_onnx_operand *states,
+                             const nd4c_onnx_operand *scanned, nd4c_onnx_operand *outputs) {
+  nd4c_onnx_scan_node node = {.body = s->loop.body,
+                              .carried = s->loop.carried,
+                              .scanned = s->scanned,
+                              .collected = s->loop.collected,
+                              .states = states,
+                              .inputs = scanned};
+  ND4C_TRY(
+      nd4c_onnx_claim(emission, (size_t)(s->scanned + s->loop.collected) + 1, sizeof *node.axes, "a scan", &node.axes));
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)(s->scanned + s->loop.collected) + 1, sizeof *node.backward, "a scan",
+                           &node.backward));
+  for (int32_t i = 0; i < s->scanned + s->loop.collected; i++) {
+    const bool input = i < s->scanned;
+    const int32_t index = input ? i : i - s->scanned;
+    node.axes[i] = (int32_t)number_at(input ? &s->input_axes : &s->output_axes, index);
+    node.backward[i] = number_at(input ? &s->input_directions : &s->output_directions, index) != 0;
+  }
+  return nd4c_onnx_emit_scan_node(emission, &node, outputs);
+}
+
 /* All rounds over given states and scanned inputs. count -1: as many as the inputs are long. */
 static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_onnx_operand *states,
                              const nd4c_onnx_operand *scanned, int64_t count, nd4c_onnx_operand *outputs) {
@@ -271,7 +302,9 @@ static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_o
     }
   }
   if (count > UNROLL_MOST && !nd4c_onnx_is_interpreting(emission)) {
-    return nd4c_onnx_need_values(emission, "a scan of many rounds");
+    return nd4c_onnx_takes_bodies(emission) && emission->opset >= 9
+               ? scan_node(emission, s, states, scanned, outputs)
+               : nd4c_onnx_need_values(emission, "a scan of many rounds");
   }
   for (int32_t i = 0; i < loop->carried; i++) {
     carry(emission, loop, i, states[i]);
@@ -381,11 +414,9 @@ static nd4c_status emit_scan(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS                                                                                           \
-  CHAIN(If, 1, LAST, 1, 1, ANY, if, NONE, "one of two inner graphs, by the interpreter")               \
-  CHAIN(Loop, 1, LAST, 0, ANY, ANY, loop, NONE,                                                        \
-        "an inner graph for each round, run by the interpreter; scanned outputs: expand_dims, concat") \
-  CHAIN(Scan, 8, LAST, 0, ANY, ANY, scan, NONE,                                                        \
-        "an inner graph for each slice, by the interpreter: slice, squeeze, concat")
+#define ROWS                                                                                                          \
+  CHAIN(If, 1, LAST, 1, 1, ANY, if, NONE, "one of two inner graphs; a node with bodies, if data decides")             \
+  CHAIN(Loop, 1, LAST, 0, ANY, ANY, loop, NONE, "an inner graph for each round, at most 64; else a node with a body") \
+  CHAIN(Scan, 8, LAST, 0, ANY, ANY, scan, NONE, "an inner graph for each slice, at most 64; else a node with a body")
 
 ND4C_ONNX_FAMILY(control, "", ROWS)
