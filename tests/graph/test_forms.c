@@ -54,6 +54,13 @@ static void check_product(nd4c_plan *plan, const nd4c_array *w, int64_t rows) {
   nd4c_array_release(expected);
 }
 
+/* Without what backends hold, such as caches of vendors' libraries. */
+static int64_t array_bytes(nd4c_device *device) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  CHECK_OK(nd4c_memory_get_info(device, &info));
+  return info.live_bytes - info.held_bytes;
+}
+
 static int64_t live_bytes(nd4c_device *device) {
   nd4c_memory_info info = {.struct_size = sizeof info};
   CHECK_OK(nd4c_memory_get_info(device, &info));
@@ -383,7 +390,7 @@ static void forms_end_with_their_storage(void **state) {
   (void)state;
   const int64_t shape[] = {LARGE, LARGE};
   CHECK_OK(nd4c_memory_trim(host, 0));
-  int64_t before = live_bytes(host);
+  int64_t before = array_bytes(host);
   nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 3, -1, 1);
   int64_t alone = live_bytes(host);
   if (packed_by_a_plan(w, 64) < 0) {
@@ -392,7 +399,7 @@ static void forms_end_with_their_storage(void **state) {
   }
   assert_true(live_bytes(host) >= alone + LARGE * LARGE * 4);
   nd4c_array_release(w);
-  assert_int_equal(live_bytes(host), before);
+  assert_int_equal(array_bytes(host), before);
 }
 
 /* Arrays with equal elements have one packed form in memory, whichever is released or written first. */

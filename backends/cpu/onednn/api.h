@@ -65,6 +65,8 @@ typedef struct dnn_version {
 #define DNN_SYMBOLS(X)                                                                                               \
   X(const dnn_version *, dnnl_version, (void))                                                                       \
   X(int, dnnl_get_effective_cpu_isa, (void))                                                                         \
+  X(int, dnnl_get_primitive_cache_capacity, (int *))                                                                 \
+  X(int, dnnl_set_primitive_cache_capacity, (int))                                                                   \
   X(int, dnnl_engine_create, (dnn_engine *, int, size_t))                                                            \
   X(int, dnnl_engine_destroy, (dnn_engine))                                                                          \
   X(int, dnnl_stream_create, (dnn_stream *, dnn_engine, unsigned))                                                   \

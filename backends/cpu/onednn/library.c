@@ -148,5 +148,6 @@ bool nd4c_onednn_state(bool verify, char *text, size_t text_size) {
 }
 
 void nd4c_onednn_close(void) {
+  nd4c_onednn_cache_close();
   release(atomic_exchange(&published, NULL));
 }

@@ -179,6 +179,7 @@ static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_one
 static nd4c_status node_finish(nd4c_onednn_node *node, const nd4c_call *call) {
   ND4C_BACKEND_TRY(check_packed(node, call));
   int made = make_primitive(node);
+  nd4c_onednn_cache_count(call);
   if (made == DNN_SUCCESS) {
     made = make_reorders(node, call);
   }

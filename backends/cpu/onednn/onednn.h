@@ -174,6 +174,10 @@ extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_conv_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_sgemm_kernels[];
 
+/* Lets nd4c ask for the memory of oneDNN's cache of primitives, now that a primitive was made for the call. */
+void nd4c_onednn_cache_count(const nd4c_call *call);
+void nd4c_onednn_cache_close(void);
+
 /* The engine's state for people; see nd4c_engine. */
 bool nd4c_onednn_state(bool verify, char *text, size_t text_size);
 /* Frees what the engine holds, the loaded library's record included. */
