@@ -44,6 +44,8 @@ ND4C_API nd4c_status nd4c_model_open(const char *path, const nd4c_model_options 
  * NULL: until the model is closed and all arrays from it are released). */
 ND4C_API nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_model_options *options,
                                             nd4c_release_callback release, void *user, nd4c_model **model);
+/* Closes the model, and trims the memory of its devices: to 1 MiB each while other models are open, else to 0
+ * (nd4c_memory_trim). NULL is fine. */
 ND4C_API void nd4c_model_close(nd4c_model *model);
 
 /* An ONNX operator that no single op implements: the import composes it from several ops, or the interpreter runs it.

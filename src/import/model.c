@@ -1,6 +1,7 @@
 /* Opens, describes, reports and closes models (nd4c/model.h). Programs call it; the other model files of this folder
  * check handles with it. */
 #include <inttypes.h>
+#include <stdatomic.h>
 
 #include "array/array.h"
 #include "base/alloc.h"
@@ -15,6 +16,8 @@
 #include "nd4c/plugin.h"
 
 enum { MODEL_MAGIC = 0x6d6f646c, MODEL_DEAD = 0x6465616d };
+
+static _Atomic int32_t open_models;
 
 nd4c_status nd4c_model_check(const nd4c_model *model) {
   if (model == NULL) {
@@ -131,6 +134,7 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
     free_model(made);
     return status;
   }
+  atomic_fetch_add(&open_models, 1);
   *model = made;
   return ND4C_OK;
 }
@@ -187,7 +191,8 @@ nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_mo
   return ND4C_OK;
 }
 
-/* What a closed model used is given back to the system, except for so many bytes on each device. */
+/* What a closed model used is given back to the system, except for so many bytes on each device, which the other open
+ * models may need next. The last model that is closed leaves none. */
 enum { KEPT_BYTES = 1 << 20, DEVICES = 8 };
 
 /* Devices of the model's plans, and the host; each once, as many as fit. */
@@ -212,8 +217,9 @@ void nd4c_model_close(nd4c_model *model) {
   }
   const int32_t count = list_devices(model, devices);
   free_model(model);
+  const int64_t kept = atomic_fetch_sub(&open_models, 1) > 1 ? KEPT_BYTES : 0;
   for (int32_t i = 0; i < count; i++) {
-    (void)nd4c_memory_trim(devices[i], KEPT_BYTES); /* cannot fail for an open device */
+    (void)nd4c_memory_trim(devices[i], kept); /* cannot fail for an open device */
   }
   nd4c_os_heap_trim();
 }
