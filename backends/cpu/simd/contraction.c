@@ -17,9 +17,8 @@ typedef enum way {
 /* b is read once for up to FEW_ROWS rows of a if b is by rows, and FEW_DOTS if by columns. Up to FEW_STRIPS rows,
  * packing a large b takes longer than reading it in strips. */
 enum { FEW_ROWS = 3, FEW_DOTS = 8, FEW_STRIPS = 24 };
-/* Bytes of b that stay in the L1 cache (NEAREST) and in the L2 cache (NEAR); packed weights of LARGE bytes and more are
- * read no faster. */
-enum { NEAREST_BYTES = 1 << 15, NEAR_BYTES = 1 << 19, LARGE_BYTES = 1 << 24 };
+/* Bytes of b that stay in the L1 cache (NEAREST) and in the L2 cache (NEAR). */
+enum { NEAREST_BYTES = 1 << 15, NEAR_BYTES = 1 << 19 };
 /* Elements of a long dot product that make one sum; multiplications that are worth a thread. */
 enum { PIECE = 1 << 14, GRAIN = 1 << 16 };
 
@@ -86,7 +85,9 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
          nd4c_cpu_decline(reason, reason_size, "the result's rows have gaps");
 }
 
-/* Why a product that this engine can compute is left to the libraries; NULL if it is not. README.md has the rule. */
+/* Why a product that this engine can compute is left to the libraries; NULL if it is not. README.md has the rule.
+ * Constant weights that are read once stay here, too: packing them would gain nothing, and the sums of the libraries
+ * are less exact. */
 static const char *leave(const nd4c_cpu_product *given, bool single) {
   nd4c_cpu_product p = *given;
   way chosen = choose(&p, single ? 4 : 8);
@@ -100,7 +101,8 @@ static const char *leave(const nd4c_cpu_product *given, bool single) {
   if (!single) {
     return NULL;
   }
-  if ((given->b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0 && (p.m > 1 || b_bytes < LARGE_BYTES)) {
+  bool once = chosen <= WAY_DOTS && (p.m == 1 || chosen == WAY_DOTS);
+  if ((given->b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0 && !once) {
     return "the right-hand side is constant: the libraries pack it once";
   }
   if ((chosen == WAY_ROWS && p.m > 1) || (chosen == WAY_DIRECT && (p.batch > 1 || b_bytes > NEAREST_BYTES))) {

@@ -29,8 +29,8 @@ typedef struct nd4c_gemm_loops {
 
 /* Products with few rows, for one thread: callers share out columns. bfloat16 is that of b; a, y and sums are f32. */
 typedef struct nd4c_thin_loops {
-  /* y [m, n] = a [m, k] b [k, n], added to what y holds if `adds`; columns of b and y have stride 1. Sums in the order
-   * of k, as those of `multiply`. */
+  /* y [m, n] = a [m, k] b [k, n], added to what y holds if `adds`; columns of b and y have stride 1. At most 256 rows.
+   * Sums of 64 terms are added up in their order. */
   void (*rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y, bool adds);
   /* The same where rows of b and columns of a have stride 1: a sum a lane. */
   void (*dots)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y, bool adds);

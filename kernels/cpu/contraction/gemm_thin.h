@@ -5,7 +5,11 @@
  * b is large, so it is read once and in the order of memory: four rows at a time, because hardware then prefetches four
  * streams, and in pieces whose part of y stays in the L1 cache. */
 
-enum { OF_B(THIN_LANES) = VECTOR_BYTES / sizeof(T), OF_B(THIN_PIECE) = 16384 / sizeof(T) };
+enum {
+  OF_B(THIN_LANES) = VECTOR_BYTES / sizeof(T),
+  OF_B(THIN_PIECE) = 16384 / sizeof(T),
+  OF_B(THIN_DEPTH) = 64 /* terms of one sum; a long sum is a sum of such sums, whose error is much smaller */
+};
 
 /* y = y + `deep` columns of a times as many rows of b, for `rows` rows. rows and deep are constants where this is
  * called. */
@@ -83,23 +87,35 @@ static void OF_B(thin_step)(int64_t m, int64_t n, int64_t deep, const T *a_data,
 
 #undef THIN
 
+/* y = (y +) part */
+static void OF_B(thin_add)(int64_t m, int64_t n, const T *part, T *y, int64_t y_row, bool adds) {
+  for (int64_t row = 0; row < m; row++, part += n, y += y_row) {
+    for (int64_t c = 0; c < n; c++) {
+      y[c] = (adds ? y[c] : 0) + part[c];
+    }
+  }
+}
+
 static void OF_B(rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
                        bool adds) {
   const T *a_data = (const void *)a.data;
   const B *b_data = (const void *)b.data;
   T *y_data = (void *)y.data;
+  T part[OF_B(THIN_PIECE)];
   int64_t piece = OF_B(THIN_PIECE) / m / OF_B(THIN_LANES) * OF_B(THIN_LANES);
   piece = piece > OF_B(THIN_LANES) ? piece : OF_B(THIN_LANES);
   for (int64_t column = 0; column < n; column += piece) {
     int64_t columns = n - column < piece ? n - column : piece;
-    for (int64_t row = 0; row < m && !adds; row++) {
-      memset(y_data + row * y.row_stride + column, 0, (size_t)columns * sizeof(T));
-    }
-    for (int64_t i = 0, deep; i < k; i += deep) {
-      deep = m == 1 && k - i >= 8 ? 8 : k - i >= 4 ? 4 : 1;
-      OF_B(thin_step)
-      (m, columns, deep, a_data + i * a.column_stride, a, b_data + i * b.row_stride + column, b.row_stride,
-       y_data + column, y.row_stride);
+    for (int64_t i = 0, deep; i < k || i == 0; i += OF_B(THIN_DEPTH)) {
+      int64_t end = k - i < OF_B(THIN_DEPTH) ? k : i + OF_B(THIN_DEPTH);
+      memset(part, 0, (size_t)(m * columns) * sizeof(T));
+      for (int64_t at = i; at < end; at += deep) {
+        deep = m == 1 && end - at >= 8 ? 8 : end - at >= 4 ? 4 : 1;
+        OF_B(thin_step)
+        (m, columns, deep, a_data + at * a.column_stride, a, b_data + at * b.row_stride + column, b.row_stride, part,
+         columns);
+      }
+      OF_B(thin_add)(m, columns, part, y_data + column, y.row_stride, adds || i > 0);
     }
   }
 }
