@@ -146,7 +146,9 @@ static void measure_network(const network *n, const char *passes) {
 
 int main(int count, char **arguments) {
   for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
-    if (count < 3 || i == (size_t)(arguments[2][0] - 48)) { measure_network(&networks[i], count > 1 ? arguments[1] : ""); }
+    if (count < 3 || i == (size_t)(arguments[2][0] - 48)) {
+      measure_network(&networks[i], count > 1 ? arguments[1] : "");
+    }
   }
   return 0;
 }

@@ -271,11 +271,14 @@ ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
 
 /* -- profiles ------------------------------------------------------------------------------------------------------ */
 
-/* A step of a plan: one node, or the nodes of a segment, which run as one. Texts live as long as the plan. */
+/* A step of a plan: one node, or the nodes of a segment, which run as one. Of a plan whose graph has dims, steps and
+ * nodes are those of the binding that was used last. Texts live as long as the plan or, of a binding, until the plan
+ * runs again. */
 typedef struct nd4c_step_info {
   uint32_t struct_size;           /* set by the caller: sizeof(nd4c_step_info) */
   int32_t first_node, node_count; /* its nodes, for nd4c_plan_get_node */
-  const char *engine, *kernel;    /* of a segment: the compiler's engine, and "segment" */
+  const char *engine,
+      *kernel; /* of a segment: the compiler's engine, and "segment"; of control flow: "plan", "bodies" */
   const nd4c_device *device;
   nd4c_dtype dtype; /* of its first input, of its first output if it has no inputs */
   /* Estimates, as in nd4c_node_info; the values inside a segment are not counted as moved. */
@@ -285,9 +288,10 @@ typedef struct nd4c_step_info {
 } nd4c_step_info;
 
 /* Begins a profile of the plan, which forgets earlier times, or ends it; the times stay. Runs measure each step while a
- * profile is on. The property nd4c.plan.profile begins one for each plan that is made. Any thread, also while others
- * run the plan. UNSUPPORTED: the plan submits its steps to a device or runs on several, so the host cannot time them;
- * the text names its mode (nd4c/trace.h has the device's times). */
+ * profile is on. Of a plan whose graph has dims, all bindings measure, also those that runs make later. The property
+ * nd4c.plan.profile begins a profile for each plan that is made. Any thread, also while others run the plan.
+ * UNSUPPORTED: the plan submits its steps to a device or runs on several, so the host cannot time them; the text names
+ * its mode (nd4c/trace.h has the device's times). */
 ND4C_API nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on);
 /* 0 for NULL. */
 ND4C_API int32_t nd4c_plan_step_count(const nd4c_plan *plan);

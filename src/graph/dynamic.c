@@ -46,10 +46,10 @@ static bool has_bodies(const nd4c_graph *graph) {
 }
 
 /* Kernel choices may be shared where no stream orders what they prepared. The bodies of control flow have graphs of
- * their own, which are bound with the nodes. */
+ * their own, which are bound with the nodes. The pass reduced_precision asks kernels for each size. */
 static bool may_share(const nd4c_plan *plan) {
   return plan->helper == NULL && nd4c_device_is_immediate(plan->device) && !plan->device->description.whole_buffers &&
-         !has_bodies(plan->graph);
+         !has_bodies(plan->graph) && plan->precision == ND4C_DTYPE_NONE;
 }
 
 nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options, bool optimize) {

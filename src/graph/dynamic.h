@@ -85,7 +85,11 @@ nd4c_status nd4c_dims_check(const nd4c_plan *plan, const nd4c_graph *bound, cons
 /* The binding of these numbers, made if there is none. The thread must give it back. */
 nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims,
                                nd4c_plan_binding **binding);
-void nd4c_bindings_give(nd4c_plan *plan, nd4c_plan_binding *binding);
+void nd4c_bindings_give(const nd4c_plan *plan, nd4c_plan_binding *binding);
+/* The binding that was used last; NULL: none is kept. The first one is for threads that hold the plan's lock; with the
+ * second one, the thread must give the binding back. */
+nd4c_plan_binding *nd4c_bindings_latest(const nd4c_dynamic *dynamic);
+nd4c_plan_binding *nd4c_bindings_take_latest(const nd4c_plan *plan);
 void nd4c_bindings_free(nd4c_plan *plan);
 
 /* -- dynamic_bind.c: making a binding ------------------------------------------------------------------------------ */

@@ -163,11 +163,34 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
   return status;
 }
 
-void nd4c_bindings_give(nd4c_plan *plan, nd4c_plan_binding *binding) {
+void nd4c_bindings_give(const nd4c_plan *plan, nd4c_plan_binding *binding) {
   nd4c_dynamic *dynamic = plan->dynamic;
   nd4c_lock_acquire(&dynamic->lock);
   binding->users--;
   nd4c_plan_binding *dropped = trim(dynamic); /* it may have been over the limit, and could not be dropped */
   nd4c_lock_release(&dynamic->lock);
   free_list(dropped);
+}
+
+/* -- the latest one ------------------------------------------------------------------------------------------------ */
+
+nd4c_plan_binding *nd4c_bindings_latest(const nd4c_dynamic *dynamic) {
+  nd4c_plan_binding *latest = NULL;
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
+    for (nd4c_plan_binding *at = dynamic->buckets[i]; at != NULL; at = at->next) {
+      latest = latest == NULL || at->used > latest->used ? at : latest;
+    }
+  }
+  return latest;
+}
+
+nd4c_plan_binding *nd4c_bindings_take_latest(const nd4c_plan *plan) {
+  nd4c_dynamic *dynamic = plan->dynamic;
+  nd4c_lock_acquire(&dynamic->lock);
+  nd4c_plan_binding *latest = nd4c_bindings_latest(dynamic);
+  if (latest != NULL) {
+    latest->users++;
+  }
+  nd4c_lock_release(&dynamic->lock);
+  return latest;
 }

@@ -127,17 +127,6 @@ static void print_extents(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
-/* Under the lock. NULL: none is kept. */
-static const nd4c_plan_binding *find_latest(const nd4c_dynamic *dynamic) {
-  const nd4c_plan_binding *latest = NULL;
-  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
-    for (const nd4c_plan_binding *at = dynamic->buckets[i]; at != NULL; at = at->next) {
-      latest = latest == NULL || at->used > latest->used ? at : latest;
-    }
-  }
-  return latest;
-}
-
 void nd4c_dynamic_print(const nd4c_plan *plan, void (*print)(const nd4c_plan *bound, nd4c_text *text),
                         nd4c_text *text) {
   print_extents(plan, text);
@@ -145,7 +134,7 @@ void nd4c_dynamic_print(const nd4c_plan *plan, void (*print)(const nd4c_plan *bo
   nd4c_lock_acquire(&plan->dynamic->lock);
   print_phase(plan, text);
   print_bindings(plan, text);
-  const nd4c_plan_binding *latest = find_latest(plan->dynamic);
+  const nd4c_plan_binding *latest = nd4c_bindings_latest(plan->dynamic);
   if (latest != NULL) {
     nd4c_text_print(text, "the binding that was used last:\n");
     print(latest->plan, text);

@@ -1,16 +1,18 @@
 /* Profiles of plans: how long each step took, and what it computed and moved. Mode direct notes the times. Programs
  * ask for them (nd4c/graph.h), and import/model_profile.c does. */
 #include "base/status.h"
+#include "graph/dynamic.h"
 #include "graph/modes/mode.h"
-#include "graph/plan.h"
 
-nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on) {
-  ND4C_TRY(nd4c_plan_check(plan));
-  if (!nd4c_plan_is_direct(plan)) {
-    return nd4c_fail(ND4C_UNSUPPORTED,
-                     "nd4c_plan_profile: the plan runs in mode %s (%s), where the host cannot time a step",
-                     plan->mode->name, plan->mode->doc);
-  }
+static nd4c_status check_mode(const nd4c_plan *plan) {
+  return nd4c_plan_is_direct(plan)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_UNSUPPORTED,
+                         "nd4c_plan_profile: the plan runs in mode %s (%s), where the host cannot time a step",
+                         plan->mode->name, plan->mode->doc);
+}
+
+static void switch_profile(nd4c_plan *plan, bool on) {
   for (int32_t i = 0; on && i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     atomic_store_explicit(&step->nanoseconds, 0, memory_order_relaxed);
@@ -18,6 +20,34 @@ nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on) {
     atomic_store_explicit(&step->profiled_runs, 0, memory_order_relaxed);
   }
   atomic_store_explicit(&plan->profiled, on, memory_order_relaxed);
+}
+
+/* The bindings that there are, and those that will be made. */
+static nd4c_status profile_bindings(nd4c_plan *plan, bool on) {
+  nd4c_lock_acquire(&plan->dynamic->lock);
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS && status == ND4C_OK; i++) {
+    for (nd4c_plan_binding *at = plan->dynamic->buckets[i]; at != NULL && status == ND4C_OK; at = at->next) {
+      status = check_mode(at->plan);
+      if (status == ND4C_OK) {
+        switch_profile(at->plan, on);
+      }
+    }
+  }
+  if (status == ND4C_OK) {
+    atomic_store_explicit(&plan->profiled, on, memory_order_relaxed);
+  }
+  nd4c_lock_release(&plan->dynamic->lock);
+  return status;
+}
+
+nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (plan->dynamic != NULL) {
+    return profile_bindings(plan, on);
+  }
+  ND4C_TRY(check_mode(plan));
+  switch_profile(plan, on);
   return ND4C_OK;
 }
 
@@ -30,7 +60,16 @@ int64_t nd4c_step_bytes(const nd4c_step *step) {
 }
 
 int32_t nd4c_plan_step_count(const nd4c_plan *plan) {
-  return plan == NULL || nd4c_plan_check(plan) != ND4C_OK ? 0 : plan->step_count;
+  if (plan == NULL || nd4c_plan_check(plan) != ND4C_OK) {
+    return 0;
+  }
+  nd4c_plan_binding *binding = plan->dynamic != NULL ? nd4c_bindings_take_latest(plan) : NULL;
+  if (binding == NULL) {
+    return plan->step_count;
+  }
+  const int32_t count = binding->plan->step_count;
+  nd4c_bindings_give(plan, binding);
+  return count;
 }
 
 static nd4c_dtype dtype_of(const nd4c_plan *plan, const nd4c_step *step) {
@@ -52,15 +91,7 @@ static void describe_cost(const nd4c_plan *plan, const nd4c_step *step, nd4c_ste
   info->bytes = step->segment != NULL ? (double)nd4c_step_bytes(step) : info->bytes;
 }
 
-nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_info *info) {
-  ND4C_TRY(nd4c_plan_check(plan));
-  if (info == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_get_step: info is NULL");
-  }
-  if (!ND4C_HAS_FIELD(info, least_nanoseconds)) {
-    return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_get_step: struct_size is %u, expected at least %u", info->struct_size,
-                     ND4C_SIZE_OF(nd4c_step_info));
-  }
+static nd4c_status describe_step(const nd4c_plan *plan, int32_t index, nd4c_step_info *info) {
   if (index < 0 || index >= plan->step_count) {
     return nd4c_fail(ND4C_INDEX, "nd4c_plan_get_step: the plan has %d steps, not one number %d", (int)plan->step_count,
                      (int)index);
@@ -69,8 +100,10 @@ nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_i
   const nd4c_plan_segment *segment = step->segment;
   info->first_node = segment != NULL ? segment->first : step->node;
   info->node_count = segment != NULL ? segment->node_count : 1;
-  info->engine = segment != NULL ? segment->compiler->engine : nd4c_choice_engine(step->choice);
-  info->kernel = segment != NULL ? "segment" : nd4c_choice_name(step->choice);
+  info->engine = segment != NULL         ? segment->compiler->engine
+                 : step->control != NULL ? "plan"
+                                         : nd4c_choice_engine(step->choice);
+  info->kernel = segment != NULL ? "segment" : step->control != NULL ? "bodies" : nd4c_choice_name(step->choice);
   info->device = plan->places[step->place].device;
   info->dtype = dtype_of(plan, step);
   describe_cost(plan, step, info);
@@ -80,8 +113,29 @@ nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_i
   return ND4C_OK;
 }
 
+nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_info *info) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_get_step: info is NULL");
+  }
+  if (!ND4C_HAS_FIELD(info, least_nanoseconds)) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_get_step: struct_size is %u, expected at least %u", info->struct_size,
+                     ND4C_SIZE_OF(nd4c_step_info));
+  }
+  nd4c_plan_binding *binding = plan->dynamic != NULL ? nd4c_bindings_take_latest(plan) : NULL;
+  const nd4c_status status = describe_step(binding != NULL ? binding->plan : plan, index, info);
+  if (binding != NULL) {
+    nd4c_bindings_give(plan, binding);
+  }
+  return status;
+}
+
 nd4c_status nd4c_plan_get_node(const nd4c_plan *plan, int32_t index, nd4c_node_info *info) {
   ND4C_TRY(nd4c_plan_check(plan));
-  const nd4c_status status = nd4c_graph_get_node(plan->graph, index, info);
+  nd4c_plan_binding *binding = plan->dynamic != NULL ? nd4c_bindings_take_latest(plan) : NULL;
+  const nd4c_status status = nd4c_graph_get_node(binding != NULL ? binding->plan->graph : plan->graph, index, info);
+  if (binding != NULL) {
+    nd4c_bindings_give(plan, binding);
+  }
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "nd4c_plan_get_node");
 }

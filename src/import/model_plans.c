@@ -196,7 +196,8 @@ static nd4c_status make_plan_with_dims(nd4c_model *model, nd4c_context *context,
   const nd4c_plan_options options = {.struct_size = sizeof options,
                                      .no_optimization = model->no_optimization || model->all_intermediates,
                                      .compile = model->compile,
-                                     .passes = model->passes};
+                                     .passes = model->passes,
+                                     .precision = model->precision};
   ND4C_TRY(model->placement != NULL ? ND4C_OK : nd4c_model_dims_graph(model, context, &graph));
   if (graph == NULL) {
     return ND4C_OK;

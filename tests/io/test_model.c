@@ -499,9 +499,13 @@ static void profiles_the_latest_plan(void **state) {
     assert_int_equal(nd4c_model_get_node(model, step.first_node, &node), ND4C_OK);
   }
   assert_int_equal(nd4c_model_get_step(model, count, &step), ND4C_INDEX);
-  run_rows(model, 3); /* another plan, without a profile */
+  run_rows(model, 3); /* another binding of the same plan, which is profiled, too */
   assert_int_equal(nd4c_model_get_step(model, 0, &step), ND4C_OK);
-  assert_int_equal(step.runs, 0);
+  assert_int_equal(step.runs, 1);
+  assert_int_equal(nd4c_model_profile(model, false), ND4C_OK);
+  run_rows(model, 3);
+  assert_int_equal(nd4c_model_get_step(model, 0, &step), ND4C_OK);
+  assert_int_equal(step.runs, 1);
   nd4c_model_close(model);
 }
 

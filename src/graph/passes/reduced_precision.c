@@ -316,5 +316,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return status;
 }
 
-ND4C_PASS(PRECISION, 95, reduced_precision, DEVICE,
+ND4C_PASS(PRECISION, 95, reduced_precision, NUMBERS,
           "lets products and what follows them compute in the dtype that options.precision asks for")
