@@ -260,6 +260,13 @@ typedef struct nd4c_plan_bindings {
   int64_t prepare_nanoseconds; /* of these, in kernels and compilers themselves, for instance in a vendor's library */
 } nd4c_plan_bindings;
 
+/* Makes the binding for these numbers of the plan's dims, unless it is kept already: a run that brings them then finds
+ * it. For a sequence that grows, a program can make the next sizes ahead, also on another thread while runs go on. The
+ * binding counts as used now. NAME: a name is not that of a dim, is given twice, or a dim is missing. Otherwise as
+ * nd4c_plan_run. */
+ND4C_API nd4c_status nd4c_plan_prepare(nd4c_plan *plan, const char *const *names, const int64_t *extents,
+                                       int32_t count);
+
 /* Any thread, also during runs. ARGUMENT if struct_size is too small. */
 ND4C_API nd4c_status nd4c_plan_get_bindings(const nd4c_plan *plan, nd4c_plan_bindings *bindings);
 

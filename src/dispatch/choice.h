@@ -62,8 +62,8 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
 /* The execution of a compiled choice for `call`, filled in as by nd4c_choice_run. */
 nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
 
-/* Nanoseconds that this thread has spent so far in functions of kernels that prepare, pack or say which layout and
- * scratch they want: what their libraries take. */
+/* Nanoseconds that this thread has spent so far in functions of kernels that prepare, undo that, pack, or say which
+ * layout and scratch they want: what their libraries take. */
 int64_t nd4c_choice_preparation_time(void);
 void nd4c_choice_add_preparation(int64_t nanoseconds);
 

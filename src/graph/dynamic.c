@@ -120,7 +120,7 @@ nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_
   int64_t dims[ND4C_DYNAMIC_DIMS];
   nd4c_plan_binding *binding = NULL;
   ND4C_TRY(nd4c_dims_solve(plan, inputs, dims));
-  ND4C_TRY(nd4c_bindings_take(plan, context, dims, &binding));
+  ND4C_TRY(nd4c_bindings_take(plan, context, dims, true, &binding));
   nd4c_status status = nd4c_dims_check(plan, binding->plan->graph, inputs);
   if (status == ND4C_OK) {
     status = context == NULL ? nd4c_plan_run(binding->plan, inputs, input_count, outputs, output_count)
@@ -128,4 +128,50 @@ nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_
   }
   nd4c_bindings_give(plan, binding);
   return status;
+}
+
+/* -- ahead --------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status take_names(const nd4c_plan *plan, const char *const *names, const int64_t *extents, int32_t count,
+                              int64_t *dims) {
+  const int32_t all = nd4c_graph_dim_count(plan->graph);
+  for (int32_t i = 0; i < all; i++) {
+    dims[i] = -1;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    const char *name = names[i] == NULL ? "" : names[i];
+    const int32_t dim = nd4c_extents_find_dim(plan->graph->extents, name);
+    if (dim < 0 || dims[dim] >= 0) {
+      return nd4c_fail(ND4C_NAME, "nd4c_plan_prepare: '%.*s' is %s", SHOWN, name,
+                       dim < 0 ? "no dim of the plan" : "given twice");
+    }
+    if (extents[i] < 0) {
+      return nd4c_fail(ND4C_SHAPE, "nd4c_plan_prepare: dim '%.*s' is %lld, expected at least 0", SHOWN, name,
+                       (long long)extents[i]);
+    }
+    dims[dim] = extents[i];
+  }
+  for (int32_t i = 0; i < all; i++) {
+    if (dims[i] < 0) {
+      return nd4c_fail(ND4C_NAME, "nd4c_plan_prepare: dim '%.*s' has no number", SHOWN,
+                       nd4c_graph_dim_name(plan->graph, i));
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_prepare(nd4c_plan *plan, const char *const *names, const int64_t *extents, int32_t count) {
+  int64_t dims[ND4C_DYNAMIC_DIMS];
+  nd4c_plan_binding *binding = NULL;
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (count < 0 || (count > 0 && (names == NULL || extents == NULL))) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_prepare: names or extents are NULL, or count is negative");
+  }
+  ND4C_TRY(take_names(plan, names, extents, count, dims));
+  if (plan->dynamic == NULL) {
+    return ND4C_OK; /* a plan of numbers is ready */
+  }
+  ND4C_TRY(nd4c_bindings_take(plan, NULL, dims, false, &binding));
+  nd4c_bindings_give(plan, binding);
+  return ND4C_OK;
 }

@@ -82,8 +82,9 @@ nd4c_status nd4c_dims_check(const nd4c_plan *plan, const nd4c_graph *bound, cons
 
 /* -- dynamic_bindings.c: the bindings that a plan keeps ------------------------------------------------------------ */
 
-/* The binding of these numbers, made if there is none. The thread must give it back. */
-nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims,
+/* The binding of these numbers, made if there is none. The thread must give it back. `run`: a run takes it, which
+ * counts for the phase. */
+nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool run,
                                nd4c_plan_binding **binding);
 void nd4c_bindings_give(const nd4c_plan *plan, nd4c_plan_binding *binding);
 /* The binding that was used last; NULL: none is kept. The first one is for threads that hold the plan's lock; with the

@@ -30,12 +30,14 @@ static nd4c_plan_binding *find(nd4c_dynamic *dynamic, const int64_t *dims, uint6
   return at;
 }
 
-/* Counts the run; under the lock. */
-static void use(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, bool made) {
-  nd4c_phase_note(dynamic, binding->dims);
+/* Under the lock. */
+static void use(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, bool run, bool made) {
+  if (run) {
+    nd4c_phase_note(dynamic, binding->dims);
+    dynamic->counts.reused += !made;
+  }
   binding->users++;
   binding->used = dynamic->phase.runs;
-  dynamic->counts.reused += !made;
 }
 
 /* -- dropping ------------------------------------------------------------------------------------------------------ */
@@ -112,7 +114,7 @@ static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *d
 }
 
 /* Adds a binding and takes it; returns what must be dropped for it. */
-static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, int64_t nanoseconds,
+static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, bool run, int64_t nanoseconds,
                               int64_t preparation) {
   nd4c_lock_acquire(&dynamic->lock);
   nd4c_plan_binding **bucket = bucket_of(dynamic, binding->hash);
@@ -123,39 +125,40 @@ static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding,
   dynamic->counts.bytes += binding->bytes;
   dynamic->counts.nanoseconds += nanoseconds;
   dynamic->counts.prepare_nanoseconds += preparation;
-  use(dynamic, binding, true);
+  use(dynamic, binding, run, true);
   nd4c_plan_binding *dropped = trim(dynamic);
   nd4c_lock_release(&dynamic->lock);
   return dropped;
 }
 
-static nd4c_plan_binding *look(nd4c_dynamic *dynamic, const int64_t *dims, uint64_t hash) {
+static nd4c_plan_binding *look(nd4c_dynamic *dynamic, const int64_t *dims, uint64_t hash, bool run) {
   nd4c_lock_acquire(&dynamic->lock);
   nd4c_plan_binding *found = find(dynamic, dims, hash);
   if (found != NULL) {
-    use(dynamic, found, false);
+    use(dynamic, found, run, false);
   }
   nd4c_lock_release(&dynamic->lock);
   return found;
 }
 
-nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims,
+nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool run,
                                nd4c_plan_binding **binding) {
   nd4c_dynamic *dynamic = plan->dynamic;
   const uint64_t hash = hash_dims(dims, dynamic->dim_count);
-  *binding = look(dynamic, dims, hash);
+  *binding = look(dynamic, dims, hash, run);
   if (*binding != NULL) {
     return ND4C_OK;
   }
   nd4c_lock_acquire(&dynamic->making);
   nd4c_status status = ND4C_OK;
   nd4c_plan_binding *dropped = NULL;
-  *binding = look(dynamic, dims, hash); /* another thread may have made it meanwhile */
+  *binding = look(dynamic, dims, hash, run); /* another thread may have made it meanwhile */
   if (*binding == NULL) {
     const int64_t begin = nd4c_os_nanoseconds(), preparation = nd4c_choice_preparation_time();
     status = make(plan, context, dims, hash, binding);
     if (status == ND4C_OK) {
-      dropped = add(dynamic, *binding, nd4c_os_nanoseconds() - begin, nd4c_choice_preparation_time() - preparation);
+      dropped =
+          add(dynamic, *binding, run, nd4c_os_nanoseconds() - begin, nd4c_choice_preparation_time() - preparation);
     }
   }
   nd4c_lock_release(&dynamic->making);

@@ -449,6 +449,34 @@ static void assert_reported(const nd4c_plan *plan, const char *text) {
   nd4c_free(report);
 }
 
+static void sizes_can_be_prepared(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[0]), *fork = check_make_fork();
+  nd4c_plan *plan = make_plan(graph, NULL), *numbers = make_plan(fork, NULL);
+  const char *names[] = {"m", "n", "k"};
+  CHECK_OK(nd4c_plan_prepare(plan, names, (int64_t[]){3, 4}, 2));
+  CHECK_OK(nd4c_plan_prepare(plan, names, (int64_t[]){3, 4}, 2)); /* it is there */
+  assert_int_equal(bindings_of(plan).made, 1);
+  assert_int_equal(bindings_of(plan).runs, 0);
+  assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_RECORDING);
+  run_size(graph, plan, 4, 3);
+  assert_int_equal(bindings_of(plan).made, 1);
+  assert_int_equal(bindings_of(plan).reused, 2);
+  expect(nd4c_plan_prepare(plan, names, (int64_t[]){3}, 1), ND4C_NAME, "dim 'n' has no number");
+  expect(nd4c_plan_prepare(plan, names + 2, (int64_t[]){3}, 1), ND4C_NAME, "'k' is no dim of the plan");
+  expect(nd4c_plan_prepare(plan, (const char *[]){"n", "n"}, (int64_t[]){3, 3}, 2), ND4C_NAME, "'n' is given twice");
+  expect(nd4c_plan_prepare(plan, names, (int64_t[]){3, -1}, 2), ND4C_SHAPE, "dim 'n' is -1, expected at least 0");
+  expect(nd4c_plan_prepare(plan, names, (int64_t[]){9999, 1}, 2), ND4C_SHAPE, "dim 'm' is 9999, expected 1 to 5000");
+  expect(nd4c_plan_prepare(plan, NULL, NULL, 1), ND4C_NULL_ARGUMENT, "names or extents are NULL");
+  expect(nd4c_plan_prepare(NULL, NULL, NULL, 0), ND4C_NULL_ARGUMENT, "plan is NULL");
+  CHECK_OK(nd4c_plan_prepare(numbers, NULL, NULL, 0));
+  expect(nd4c_plan_prepare(numbers, names, (int64_t[]){3}, 1), ND4C_NAME, "'m' is no dim of the plan");
+  nd4c_plan_destroy(numbers);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(fork);
+  nd4c_graph_destroy(graph);
+}
+
 static void phases_follow_the_extents(void **state) {
   (void)state;
   nd4c_graph *graph = make_graph(&graphs[0]);
@@ -580,6 +608,7 @@ int main(void) {
       cmocka_unit_test(other_expressions_are_checked),
       cmocka_unit_test(queries_are_checked),
       cmocka_unit_test(bindings_are_dropped_by_bytes),
+      cmocka_unit_test(sizes_can_be_prepared),
       cmocka_unit_test(phases_follow_the_extents),
       cmocka_unit_test(a_binding_without_memory_leaves_the_plan_usable),
       cmocka_unit_test(threads_run_different_sizes),
