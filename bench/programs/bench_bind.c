@@ -1,8 +1,8 @@
-/* What a run costs that brings new sizes to a plan of a graph with dims: microseconds for each node of the graph, apart
- * from the time in kernels' own preparation (a vendor's library compiles there). Two graphs with a batch and a second
- * dim: twelve transformer layers, and twenty convolutions with pools. "new sizes": every size is new; "known kernels":
- * the plan forgets its bindings in between, but had each size before. Usage: bench_bind [PASSES], where PASSES are as
- * in nd4c_plan_options, or "none" for the graph as it was recorded. */
+/* What a run costs that brings new sizes to a plan of a graph with dims: microseconds for each node that the passes
+ * leave, apart from the time in kernels' own preparation (a vendor's library compiles there). Graphs with a batch and a
+ * second dim: twelve transformer layers, twenty convolutions with pools, twelve layers of a decoder whose cache grows.
+ * Medians of twelve sizes, each of which is new. Usage: bench_bind [PASSES], where PASSES are as in nd4c_plan_options,
+ * or "none" for the graph as it was recorded. */
 #include <stdio.h>
 #include <string.h>
 
@@ -78,16 +78,37 @@ static void make_network(nd4c_graph *graph, int64_t batch, int64_t height) {
   bench_check(nd4c_graph_output(graph, "y", x), "an output");
 }
 
+/* One position more: each layer attends from x [batch, 1] to a cache of all positions before and to itself. */
+static void make_decoder(nd4c_graph *graph, int64_t batch, int64_t length) {
+  const nd4c_attr middle = {.name = "axis", .value = {.kind = ND4C_ATTR_INT, .as.i = 1}};
+  const nd4c_attr turned = ints("axes", (int64_t[]){0, 2, 1}, 3);
+  nd4c_value x = ND4C_VALUE_NONE, past = ND4C_VALUE_NONE;
+  bench_check(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 3, (int64_t[]){batch, 1, WIDTH}, &x), "an input");
+  bench_check(nd4c_graph_input(graph, "past", ND4C_FLOAT32, 3, (int64_t[]){batch, length, WIDTH}, &past), "an input");
+  for (int i = 0; i < LAYERS; i++) {
+    const nd4c_value all = op(graph, ND4C_OP_concat, past, dense(graph, x, WIDTH, WIDTH), &middle);
+    nd4c_value y = op(graph, ND4C_OP_transpose, all, -1, &turned);
+    y = op(graph, ND4C_OP_softmax, op(graph, ND4C_OP_matmul, dense(graph, x, WIDTH, WIDTH), y, NULL), -1, NULL);
+    y = op(graph, ND4C_OP_matmul, y, all, NULL);
+    x = op(graph, ND4C_OP_add, x, dense(graph, y, WIDTH, WIDTH), NULL);
+    const nd4c_value inner = op(graph, ND4C_OP_gelu, dense(graph, x, WIDTH, 2 * (int64_t)WIDTH), -1, NULL);
+    x = op(graph, ND4C_OP_add, x, dense(graph, inner, 2 * (int64_t)WIDTH, WIDTH), NULL);
+  }
+  bench_check(nd4c_graph_output(graph, "y", x), "an output");
+}
+
 typedef struct network {
   const char *name;
   void (*make)(nd4c_graph *graph, int64_t batch, int64_t length);
   int32_t rank, axis; /* of the input; the second dim's axis */
   int64_t shape[4];
+  bool decodes;  /* an input of one position comes before that one */
   int64_t first; /* the least size of the second dim */
 } network;
 
-static const network networks[] = {{"transformer", make_transformer, 3, 1, {0, 0, WIDTH}, 4},
-                                   {"convolutions", make_network, 4, 2, {0, 16, 0, 32}, 8}};
+static const network networks[] = {{"transformer", make_transformer, 3, 1, {0, 0, WIDTH}, false, 4},
+                                   {"convolutions", make_network, 4, 2, {0, 16, 0, 32}, false, 8},
+                                   {"decoder", make_decoder, 3, 1, {0, 0, WIDTH}, true, 4}};
 
 static void run(nd4c_plan *plan, const network *n, int64_t batch, int64_t length) {
   int64_t shape[4];
@@ -96,9 +117,12 @@ static void run(nd4c_plan *plan, const network *n, int64_t batch, int64_t length
   shape[0] = batch;
   shape[n->axis] = length;
   nd4c_array *input = bench_array(ND4C_FLOAT32, n->rank, shape);
-  bench_check(nd4c_plan_run(plan, (const nd4c_array *const[]){input}, 1, &output, 1), "a run");
+  nd4c_array *one = bench_array(ND4C_FLOAT32, 3, (int64_t[]){batch, 1, WIDTH});
+  const nd4c_array *const inputs[] = {one, input};
+  bench_check(nd4c_plan_run(plan, n->decodes ? inputs : inputs + 1, n->decodes ? 2 : 1, &output, 1), "a run");
   nd4c_array_release(output);
   nd4c_array_release(input);
+  nd4c_array_release(one);
 }
 
 static nd4c_plan_bindings counts_of(const nd4c_plan *plan) {

@@ -190,6 +190,22 @@ static bool try_bound(trial *t, const nd4c_graph *optimized, const int64_t *size
   return right;
 }
 
+/* One plan for both sizes: the second binding takes from the first one what does not depend on sizes, and the first
+ * size is found again. */
+static bool try_bindings(trial *t, const char *passes, const nd4c_plan_options *options, bool exact) {
+  nd4c_plan *plan = NULL;
+  const nd4c_status status = nd4c_plan_create(t->with_dims, NULL, options, &plan);
+  if (status != ND4C_OK) {
+    return fail_status(t, passes, "plan with dims", status);
+  }
+  bool right = check_run(t, plan, passes, exact, false);
+  right = right && (t->resized == NULL || check_run(t->resized, plan, passes, exact, false));
+  right = right && check_run(t, plan, passes, exact, true);
+  right = right && (t->resized == NULL || check_run(t->resized, plan, passes, exact, true));
+  nd4c_plan_destroy(plan);
+  return right;
+}
+
 static bool try_with_dims(trial *t, const char *passes, const nd4c_plan_options *options) {
   const rg_dims *dims = &t->sketch->dims;
   nd4c_plan *plan = NULL;
@@ -201,7 +217,8 @@ static bool try_with_dims(trial *t, const char *passes, const nd4c_plan_options 
     const bool exact = !t->reorders && only_exact(t->sketch, plan);
     count_changes(plan);
     right = try_bound(t, plan->graph, dims->numbers, passes, exact) &&
-            (t->resized == NULL || try_bound(t->resized, plan->graph, dims->others, passes, exact));
+            (t->resized == NULL || try_bound(t->resized, plan->graph, dims->others, passes, exact)) &&
+            try_bindings(t, passes, options, exact);
   }
   nd4c_plan_destroy(plan);
   return right;

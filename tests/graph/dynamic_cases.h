@@ -1,0 +1,195 @@
+/* Graphs with dims for the tests of their plans, and what a plan of the graph of numbers makes of an input: the oracle.
+ */
+#ifndef ND4C_TESTS_GRAPH_DYNAMIC_CASES_H
+#define ND4C_TESTS_GRAPH_DYNAMIC_CASES_H
+
+#include "graph_check.h"
+
+enum { DIMS = 2 };
+
+/* -- graphs -------------------------------------------------------------------------------------------------------- */
+
+typedef struct builder {
+  nd4c_graph *graph;
+  int64_t n, m; /* extents of the two dims */
+} builder;
+
+/* x [n, 6] -> relu(x w + b), with a packed constant. */
+static inline void make_dense(const builder *b) {
+  nd4c_value x = check_input(b->graph, "x", 2, (int64_t[]){b->n, 6});
+  nd4c_value k = check_input(b->graph, "k", 1, (int64_t[]){b->m});
+  nd4c_value w = check_constant(b->graph, 2, (int64_t[]){6, 5}, 1, -1, 1);
+  nd4c_value bias = check_constant(b->graph, 1, (int64_t[]){5}, 2, -1, 1);
+  nd4c_value y = check_binary(b->graph, ND4C_OP_add, check_binary(b->graph, ND4C_OP_matmul, x, w), bias);
+  CHECK_OK(nd4c_graph_output(b->graph, "y", check_unary(b->graph, ND4C_OP_relu, y)));
+  CHECK_OK(nd4c_graph_output(b->graph, "k", check_unary(b->graph, ND4C_OP_exp, k)));
+}
+
+/* A convolution and a pool, whose extents are quotients, and a reshape to [n, -1]. */
+static inline void make_convolution(const builder *b) {
+  nd4c_value x = check_input(b->graph, "x", 4, (int64_t[]){b->n, 3, b->m, 16});
+  nd4c_value w = check_constant(b->graph, 4, (int64_t[]){4, 3, 3, 3}, 1, -1, 1);
+  nd4c_attr conv[] = {check_ints("strides", (int64_t[]){2, 2}, 2), check_ints("pads", (int64_t[]){1, 1, 1, 1}, 4)};
+  nd4c_attr pool[] = {check_ints("kernel", (int64_t[]){2, 2}, 2), check_ints("strides", (int64_t[]){2, 2}, 2)};
+  nd4c_attr shape[] = {check_ints("shape", (int64_t[]){b->n, -1}, 2)};
+  nd4c_value y = check_op(b->graph, ND4C_OP_conv, (nd4c_value[]){x, w}, 2, conv, 2);
+  y = check_unary(b->graph, ND4C_OP_relu, y);
+  y = check_op(b->graph, ND4C_OP_max_pool, &y, 1, pool, 2);
+  CHECK_OK(nd4c_graph_output(b->graph, "y", check_op(b->graph, ND4C_OP_reshape, &y, 1, shape, 1)));
+}
+
+/* Attention over m positions of 2 heads of 4: views, transposes, softmax, matmuls of two symbolic extents. */
+static inline void make_attention(const builder *b) {
+  const int64_t heads[] = {b->n, b->m, 2, 4}, merged[] = {b->n, b->m, 8}, width[] = {8, 8};
+  nd4c_attr split[] = {check_ints("shape", heads, 4)}, merge[] = {check_ints("shape", merged, 3)};
+  nd4c_attr forth[] = {check_ints("axes", (int64_t[]){0, 2, 1, 3}, 4)};
+  nd4c_attr turned[] = {check_ints("axes", (int64_t[]){0, 2, 3, 1}, 4)};
+  nd4c_value x = check_input(b->graph, "x", 3, merged), parts[3];
+  for (uint64_t i = 0; i < 3; i++) {
+    nd4c_value w = check_constant(b->graph, 2, width, 5 + i, -1, 1);
+    nd4c_value projected = check_binary(b->graph, ND4C_OP_matmul, x, w);
+    projected = check_op(b->graph, ND4C_OP_reshape, &projected, 1, split, 1);
+    parts[i] = check_op(b->graph, ND4C_OP_transpose, &projected, 1, i == 1 ? turned : forth, 1);
+  }
+  nd4c_value scores = check_binary(b->graph, ND4C_OP_matmul, parts[0], parts[1]);
+  scores = check_binary(b->graph, ND4C_OP_multiply, scores, check_scalar(b->graph, 0.5));
+  scores = check_unary(b->graph, ND4C_OP_softmax, scores);
+  nd4c_value y = check_binary(b->graph, ND4C_OP_matmul, scores, parts[2]);
+  y = check_op(b->graph, ND4C_OP_transpose, &y, 1, forth, 1);
+  y = check_op(b->graph, ND4C_OP_reshape, &y, 1, merge, 1);
+  CHECK_OK(nd4c_graph_output(b->graph, "y", check_binary(b->graph, ND4C_OP_add, x, y)));
+}
+
+/* A cache that grows: past [n, 4] and new [m, 4] are joined; the joined one has n + m rows. */
+static inline void make_cache(const builder *b) {
+  nd4c_value past = check_input(b->graph, "past", 2, (int64_t[]){b->n, 4});
+  nd4c_value next = check_input(b->graph, "next", 2, (int64_t[]){b->m, 4});
+  nd4c_attr rows[] = {check_int("axis", 0)}, axes[] = {check_ints("axes", (int64_t[]){0}, 1)};
+  nd4c_value all = check_op(b->graph, ND4C_OP_concat, (nd4c_value[]){past, next}, 2, rows, 1);
+  CHECK_OK(nd4c_graph_output(b->graph, "all", all));
+  CHECK_OK(nd4c_graph_output(b->graph, "sum", check_op(b->graph, ND4C_OP_sum, &all, 1, axes, 1)));
+  CHECK_OK(nd4c_graph_output(b->graph, "same", past));
+}
+
+/* A long chain of element-wise ops on n*m elements, which the compiler tile takes, and one of a row that broadcasts. */
+static inline void make_chain(const builder *b) {
+  nd4c_value x = check_input(b->graph, "x", 2, (int64_t[]){b->n, b->m});
+  nd4c_value row = check_input(b->graph, "row", 1, (int64_t[]){b->m}), y = x;
+  for (int i = 0; i < 6; i++) {
+    y = check_unary(b->graph, i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_abs, y);
+    y = check_binary(b->graph, ND4C_OP_add, check_binary(b->graph, ND4C_OP_multiply, y, row), x);
+  }
+  CHECK_OK(nd4c_graph_output(b->graph, "y", y));
+}
+
+typedef struct graph_case {
+  const char *name;
+  void (*make)(const builder *b);
+  int64_t low[DIMS];
+  int64_t sizes[8][DIMS]; /* {0, 0} ends the list */
+} graph_case;
+
+static const graph_case graphs[] = {
+    {"dense", make_dense, {1, 1}, {{1, 1}, {3, 2}, {1, 1}, {64, 7}, {3, 3}, {200, 2}}},
+    {"convolution", make_convolution, {1, 8}, {{1, 8}, {2, 17}, {1, 64}, {5, 9}, {2, 17}}},
+    {"attention", make_attention, {1, 1}, {{1, 1}, {2, 5}, {1, 37}, {2, 6}, {2, 5}, {1, 64}}},
+    {"cache", make_cache, {0, 1}, {{0, 1}, {1, 1}, {2, 1}, {3, 4}, {0, 7}, {100, 1}}},
+    {"chain", make_chain, {1, 2}, {{1, 2}, {2, 3}, {300, 40}, {64, 64}, {7, 2}, {300, 40}, {301, 1000}}},
+};
+
+enum { GRAPHS = sizeof graphs / sizeof *graphs };
+
+static inline nd4c_graph *make_graph(const graph_case *c) {
+  builder b = {0};
+  CHECK_OK(nd4c_graph_create(&b.graph));
+  CHECK_OK(nd4c_graph_dim(b.graph, "n", c->low[0], -1, &b.n));
+  CHECK_OK(nd4c_graph_dim(b.graph, "m", c->low[1], 5000, &b.m));
+  c->make(&b);
+  return b.graph;
+}
+
+static inline nd4c_graph *bind(const nd4c_graph *graph, const int64_t *dims) {
+  nd4c_graph *bound = NULL;
+  CHECK_OK(nd4c_graph_bind(graph, (const char *const[]){"n", "m"}, dims, DIMS, &bound));
+  return bound;
+}
+
+static inline nd4c_plan *make_plan(const nd4c_graph *graph, const nd4c_plan_options *options) {
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, NULL, options, &plan));
+  return plan;
+}
+
+static inline nd4c_plan_bindings bindings_of(const nd4c_plan *plan) {
+  nd4c_plan_bindings bindings = {.struct_size = sizeof bindings};
+  CHECK_OK(nd4c_plan_get_bindings(plan, &bindings));
+  return bindings;
+}
+
+/* -- sizes --------------------------------------------------------------------------------------------------------- */
+
+static inline bool same_bits(const nd4c_array *a, const nd4c_array *b) {
+  const size_t bytes = (size_t)nd4c_array_size(a) * sizeof(float);
+  void *left = malloc(bytes + 1), *right = malloc(bytes + 1);
+  bool same = nd4c_array_size(a) == nd4c_array_size(b) && nd4c_array_rank(a) == nd4c_array_rank(b) &&
+              nd4c_array_read(a, left, bytes) == ND4C_OK && nd4c_array_read(b, right, bytes) == ND4C_OK &&
+              memcmp(left, right, bytes) == 0;
+  for (int32_t i = 0; same && i < nd4c_array_rank(a); i++) {
+    same = nd4c_array_shape(a)[i] == nd4c_array_shape(b)[i];
+  }
+  free(left);
+  free(right);
+  return same;
+}
+
+/* Inputs for these dims, and what a plan of the graph of numbers makes of them. */
+typedef struct sample {
+  nd4c_array *inputs[CHECK_PORTS], *expected[CHECK_PORTS];
+  int32_t input_count, output_count;
+  double tolerance; /* passes know more of numbers than of dims, and then round elsewhere; 0: the same bits */
+} sample;
+
+static inline sample make_sample(const nd4c_graph *graph, const int64_t *dims, const nd4c_plan_options *options) {
+  nd4c_graph *bound = bind(graph, dims);
+  nd4c_plan *plan = make_plan(bound, options);
+  const bool plain = options != NULL && options->no_optimization;
+  sample s = {.input_count = bound->inputs.count, .output_count = bound->outputs.count, .tolerance = plain ? 0 : 1e-6};
+  check_make_inputs(bound, (uint64_t)(dims[0] * 1000 + dims[1]), s.inputs);
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)s.inputs, s.input_count, s.expected, s.output_count));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(bound);
+  return s;
+}
+
+static inline void free_sample(sample *s) {
+  check_release(s->inputs, s->input_count);
+  check_release(s->expected, s->output_count);
+}
+
+static inline nd4c_status run_sample(nd4c_plan *plan, const sample *s, nd4c_array **outputs) {
+  return nd4c_plan_run(plan, (const nd4c_array *const *)s->inputs, s->input_count, outputs, s->output_count);
+}
+
+static inline void check_sample(nd4c_plan *plan, const sample *s, const char *what, const int64_t *dims) {
+  nd4c_array *outputs[CHECK_PORTS] = {NULL};
+  for (int round = 0; round < 2; round++) { /* fresh outputs, then given ones */
+    CHECK_OK(run_sample(plan, s, outputs));
+    for (int32_t i = 0; i < s->output_count; i++) {
+      if (s->tolerance > 0 ? !(check_difference(s->expected[i], outputs[i]) <= s->tolerance)
+                           : !same_bits(outputs[i], s->expected[i])) {
+        fail_msg("%s of n = %lld, m = %lld: output %d differs by %g", what, (long long)dims[0], (long long)dims[1], i,
+                 check_difference(s->expected[i], outputs[i]));
+      }
+    }
+  }
+  check_release(outputs, s->output_count);
+}
+
+static inline void expect(nd4c_status status, nd4c_status expected, const char *text) {
+  if (status != expected || strstr(nd4c_error_message(), text) == NULL) {
+    fail_msg("%s: %s; expected %s: %s", nd4c_status_name(status), nd4c_error_message(), nd4c_status_name(expected),
+             text);
+  }
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* The bindings of plans with dims: the budget, preparing sizes ahead, phases, memory that runs out in mid-binding, and
+ * threads with different sizes. */
+#include <pthread.h>
+
+#include "dynamic_cases.h"
+
+/* -- budget and phase ------------------------------------------------------------------------------------------------
+ */
+
+static void run_size(const nd4c_graph *graph, nd4c_plan *plan, int64_t n, int64_t m) {
+  const int64_t dims[] = {n, m};
+  sample s = make_sample(graph, dims, NULL);
+  check_sample(plan, &s, "a size", dims);
+  free_sample(&s);
+}
+
+static void bindings_are_dropped_by_bytes(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_plan *plan = make_plan(graph, NULL);
+  run_size(graph, plan, 50, 1);
+  const int64_t one = bindings_of(plan).bytes;
+  assert_int_equal(bindings_of(plan).byte_limit, 256 << 20);
+  nd4c_plan_destroy(plan);
+  const nd4c_plan_options options = {.struct_size = sizeof options, .binding_bytes = 3 * one + one / 2};
+  plan = make_plan(graph, &options);
+  for (int64_t m = 1; m <= 5; m++) {
+    run_size(graph, plan, 50, m);
+    assert_true(bindings_of(plan).bytes <= options.binding_bytes);
+  }
+  assert_int_equal(bindings_of(plan).kept, 3);
+  assert_int_equal(bindings_of(plan).dropped, 2);
+  run_size(graph, plan, 50, 3); /* the least recently used of those that are kept: now the most */
+  assert_int_equal(bindings_of(plan).made, 5);
+  run_size(graph, plan, 50, 9);
+  run_size(graph, plan, 50, 3);
+  assert_int_equal(bindings_of(plan).made, 6);
+  run_size(graph, plan, 50, 4); /* was dropped for 9 */
+  assert_int_equal(bindings_of(plan).made, 7);
+  nd4c_plan_destroy(plan);
+  const nd4c_plan_options least = {.struct_size = sizeof least, .binding_bytes = 1};
+  plan = make_plan(graph, &least);
+  run_size(graph, plan, 2, 2);
+  run_size(graph, plan, 3, 2);
+  assert_int_equal(bindings_of(plan).kept, 1); /* the latest stays */
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void assert_reported(const nd4c_plan *plan, const char *text) {
+  char *report = NULL;
+  CHECK_OK(nd4c_plan_report(plan, &report));
+  if (strstr(report, text) == NULL) {
+    fail_msg("no '%s' in\n%s", text, report);
+  }
+  nd4c_free(report);
+}
+
+static void sizes_can_be_prepared(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[0]), *fork = check_make_fork();
+  nd4c_plan *plan = make_plan(graph, NULL), *numbers = make_plan(fork, NULL);
+  const char *names[] = {"m", "n", "k"};
+  CHECK_OK(nd4c_plan_prepare(plan, names, (int64_t[]){3, 4}, 2));
+  CHECK_OK(nd4c_plan_prepare(plan, names, (int64_t[]){3, 4}, 2)); /* it is there */
+  assert_int_equal(bindings_of(plan).made, 1);
+  assert_int_equal(bindings_of(plan).runs, 0);
+  assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_RECORDING);
+  run_size(graph, plan, 4, 3);
+  assert_int_equal(bindings_of(plan).made, 1);
+  assert_int_equal(bindings_of(plan).reused, 2);
+  expect(nd4c_plan_prepare(plan, names, (int64_t[]){3}, 1), ND4C_NAME, "dim 'n' has no number");
+  expect(nd4c_plan_prepare(plan, names + 2, (int64_t[]){3}, 1), ND4C_NAME, "'k' is no dim of the plan");
+  expect(nd4c_plan_prepare(plan, (const char *[]){"n", "n"}, (int64_t[]){3, 3}, 2), ND4C_NAME, "'n' is given twice");
+  expect(nd4c_plan_prepare(plan, names, (int64_t[]){3, -1}, 2), ND4C_SHAPE, "dim 'n' is -1, expected at least 0");
+  expect(nd4c_plan_prepare(plan, names, (int64_t[]){9999, 1}, 2), ND4C_SHAPE, "dim 'm' is 9999, expected 1 to 5000");
+  expect(nd4c_plan_prepare(plan, NULL, NULL, 1), ND4C_NULL_ARGUMENT, "names or extents are NULL");
+  expect(nd4c_plan_prepare(NULL, NULL, NULL, 0), ND4C_NULL_ARGUMENT, "plan is NULL");
+  CHECK_OK(nd4c_plan_prepare(numbers, NULL, NULL, 0));
+  expect(nd4c_plan_prepare(numbers, names, (int64_t[]){3}, 1), ND4C_NAME, "'m' is no dim of the plan");
+  nd4c_plan_destroy(numbers);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(fork);
+  nd4c_graph_destroy(graph);
+}
+
+static void phases_follow_the_extents(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_plan *plan = make_plan(graph, NULL);
+  assert_reported(plan, "phase: recording");
+  assert_reported(plan, "dim 'm': from axis 0 of input 'k'");
+  run_size(graph, plan, 2, 1);
+  assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_STABILISING);
+  for (int i = 0; i < 3; i++) {
+    run_size(graph, plan, 3, 1); /* two runs each */
+  }
+  assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_STABILISING);
+  run_size(graph, plan, 3, 1);
+  assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_FROZEN);
+  assert_reported(plan, "phase: frozen");
+  run_size(graph, plan, 3, 4);
+  assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_THAWED);
+  assert_reported(plan, "thawed 1 times, last by run 11: 'm' changed from 1 to 4");
+  assert_reported(plan, "n = 3, m = 4: ");
+  assert_reported(plan, "the binding that was used last:");
+  for (int i = 0; i < 3; i++) {
+    run_size(graph, plan, 3, 4);
+  }
+  assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_FROZEN);
+  assert_int_equal(bindings_of(plan).thaws, 1);
+  assert_int_equal(bindings_of(plan).runs, 18);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* -- memory and threads -------------------------------------------------------------------------------------------- */
+
+/* Each allocation of a binding fails in turn: the run is refused, and the plan serves old and new sizes. */
+static void a_binding_without_memory_leaves_the_plan_usable(void **state) {
+  (void)state;
+  const int64_t old[] = {2, 5}, next[] = {2, 6};
+  for (int which = 0; which < GRAPHS; which++) {
+    nd4c_graph *graph = make_graph(&graphs[which]);
+    const int64_t *sizes[] = {graphs[which].sizes[0], graphs[which].sizes[1]};
+    sample a = make_sample(graph, sizes[0], NULL), b = make_sample(graph, sizes[1], NULL);
+    nd4c_plan *plan = make_plan(graph, NULL);
+    nd4c_array *outputs[CHECK_PORTS] = {NULL};
+    bool done = false;
+    check_sample(plan, &a, "before", old);
+    for (int64_t skip = 0; !done; skip += 1 + skip / 16) {
+      nd4c_allocation_fail_at(skip);
+      const nd4c_status status = run_sample(plan, &b, outputs);
+      nd4c_allocation_fail_at(-1);
+      done = status == ND4C_OK;
+      if (!done) {
+        assert_int_equal(status, ND4C_MEMORY);
+        check_sample(plan, &a, "after a failure", old);
+      }
+      check_release(outputs, b.output_count);
+    }
+    check_sample(plan, &b, "at last", next);
+    free_sample(&a);
+    free_sample(&b);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+enum { THREADS = 4, ROUNDS = 30, SIZES = 6 };
+
+typedef struct worker {
+  pthread_t thread;
+  nd4c_plan *plan;
+  const sample *samples;
+  int first, wrong;
+} worker;
+
+static void *work(void *argument) {
+  worker *w = argument;
+  for (int i = 0; i < ROUNDS; i++) {
+    const sample *s = &w->samples[(w->first + i * (w->first % 2 + 1)) % SIZES];
+    nd4c_array *outputs[CHECK_PORTS] = {NULL};
+    w->wrong += run_sample(w->plan, s, outputs) != ND4C_OK;
+    for (int32_t k = 0; k < s->output_count && w->wrong == 0; k++) {
+      w->wrong += !same_bits(outputs[k], s->expected[k]);
+    }
+    for (int32_t k = 0; k < s->output_count; k++) {
+      nd4c_array_release(outputs[k]);
+    }
+  }
+  return NULL;
+}
+
+/* With a budget for some sizes only, so that bindings are dropped while others run. */
+static void threads_run_different_sizes(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[2]);
+  sample samples[SIZES];
+  const nd4c_plan_options all = {.struct_size = sizeof all, .no_optimization = true};
+  for (int64_t i = 0; i < SIZES; i++) {
+    samples[i] = make_sample(graph, (int64_t[]){1 + i % 2, 3 + i}, &all);
+  }
+  const nd4c_plan_options few = {.struct_size = sizeof few, .no_optimization = true, .binding_bytes = 1};
+  for (int round = 0; round < 2; round++) {
+    nd4c_plan *plan = make_plan(graph, round == 0 ? &all : &few);
+    worker workers[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+      workers[i] = (worker){.plan = plan, .samples = samples, .first = i};
+      assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+      assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+      assert_int_equal(workers[i].wrong, 0);
+    }
+    const nd4c_plan_bindings bindings = bindings_of(plan);
+    assert_int_equal(bindings.made + bindings.reused, THREADS * ROUNDS);
+    assert_int_equal(bindings.kept, bindings.made - bindings.dropped);
+    assert_int_equal(bindings.kept, round == 0 ? SIZES : 1);
+    nd4c_plan_destroy(plan);
+  }
+  for (int i = 0; i < SIZES; i++) {
+    free_sample(&samples[i]);
+  }
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bindings_are_dropped_by_bytes),
+      cmocka_unit_test(sizes_can_be_prepared),
+      cmocka_unit_test(phases_follow_the_extents),
+      cmocka_unit_test(a_binding_without_memory_leaves_the_plan_usable),
+      cmocka_unit_test(threads_run_different_sizes),
+  };
+  return cmocka_run_group_tests_name("dynamic_bindings", tests, NULL, NULL);
+}
