@@ -2,6 +2,7 @@
 #include "graph/ir/moments.h"
 
 #include "array/shape.h"
+#include "graph/ir/cost.h"
 
 nd4c_graph_node *nd4c_rewrite_inner(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_op op) {
   return nd4c_rewrite_is_single(rewrite, value) ? nd4c_rewrite_producer(rewrite, value, op) : NULL;
@@ -50,4 +51,67 @@ nd4c_value nd4c_scalar_partner(const nd4c_rewrite *rewrite, const nd4c_graph_nod
     }
   }
   return ND4C_VALUE_NONE;
+}
+
+/* True if the value is mean(v^2) + epsilon. */
+static bool is_mean_square(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_root *root) {
+  const nd4c_graph_node *sum = nd4c_rewrite_inner(rewrite, value, ND4C_OP_add);
+  const nd4c_value partner = sum == NULL ? ND4C_VALUE_NONE : nd4c_scalar_partner(rewrite, sum, &root->epsilon);
+  const nd4c_graph_node *mean = nd4c_rewrite_inner(rewrite, partner, ND4C_OP_mean);
+  if (mean == NULL) {
+    return false;
+  }
+  root->axis = nd4c_mean_axis(rewrite, mean);
+  root->squared = nd4c_square_source(rewrite, mean->inputs[0]);
+  return root->axis >= 0 && root->squared >= 0;
+}
+
+static bool is_root(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_root *root) {
+  const nd4c_graph_node *node = nd4c_rewrite_inner(rewrite, value, ND4C_OP_sqrt);
+  return node != NULL && is_mean_square(rewrite, node->inputs[0], root);
+}
+
+/* True if the value is 1 over the root: by rsqrt, by a power, by reciprocal or as a quotient. */
+static bool is_inverse_root(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_root *root) {
+  double number = 0;
+  const nd4c_graph_node *node = nd4c_rewrite_inner(rewrite, value, ND4C_OP_rsqrt);
+  if (node != NULL) {
+    return is_mean_square(rewrite, node->inputs[0], root);
+  }
+  node = nd4c_rewrite_inner(rewrite, value, ND4C_OP_power);
+  if (node != NULL) {
+    return nd4c_constant_scalar(rewrite, node->inputs[1], &number) && number == -0.5 &&
+           is_mean_square(rewrite, node->inputs[0], root);
+  }
+  node = nd4c_rewrite_inner(rewrite, value, ND4C_OP_reciprocal);
+  if (node != NULL) {
+    return is_root(rewrite, node->inputs[0], root);
+  }
+  node = nd4c_rewrite_inner(rewrite, value, ND4C_OP_divide);
+  return node != NULL && nd4c_constant_scalar(rewrite, node->inputs[0], &number) && number == 1 &&
+         is_root(rewrite, node->inputs[1], root);
+}
+
+nd4c_value nd4c_root_numerator(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_root *root) {
+  if (node->def->info.op == ND4C_OP_divide) {
+    return is_root(rewrite, node->inputs[1], root) ? node->inputs[0] : ND4C_VALUE_NONE;
+  }
+  for (int32_t i = 0; i < 2 && node->def->info.op == ND4C_OP_multiply; i++) {
+    if (is_inverse_root(rewrite, node->inputs[i], root)) {
+      return node->inputs[1 - i];
+    }
+  }
+  return ND4C_VALUE_NONE;
+}
+
+bool nd4c_may_take_in(const nd4c_rewrite *rewrite, const nd4c_graph_node *norm, const nd4c_graph_node *reader) {
+  return nd4c_rewrite_is_single(rewrite, norm->outputs[0]) ||
+         nd4c_cost_weight(nd4c_node_cost(rewrite->graph, norm), 1) <=
+             nd4c_cost_weight(nd4c_node_cost(rewrite->graph, reader), 1);
+}
+
+bool nd4c_is_parameter(const nd4c_rewrite *rewrite, nd4c_value parameter, nd4c_value x, int32_t axis) {
+  const nd4c_graph_value *given = &rewrite->graph->values[parameter], *like = &rewrite->graph->values[x];
+  return given->dtype == like->dtype &&
+         nd4c_shape_equal(given->rank, given->shape, like->rank - axis, like->shape + axis);
 }

@@ -1,4 +1,4 @@
-/* Means and squares as the passes layer_norm and rms_norm look for them. */
+/* Means, squares and roots as the passes layer_norm and rms_norm look for them. */
 #ifndef ND4C_GRAPH_IR_MOMENTS_H
 #define ND4C_GRAPH_IR_MOMENTS_H
 
@@ -13,5 +13,20 @@ int32_t nd4c_mean_axis(const nd4c_rewrite *rewrite, const nd4c_graph_node *mean)
 nd4c_value nd4c_square_source(const nd4c_rewrite *rewrite, nd4c_value value);
 /* What op(x, number) reads if the op has a constant of one element on one side: x, with the number; else NONE. */
 nd4c_value nd4c_scalar_partner(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, double *number);
+
+/* sqrt(mean(v^2) + epsilon) with the mean over the axes from `axis` on. */
+typedef struct nd4c_root {
+  nd4c_value squared; /* v */
+  int32_t axis;
+  double epsilon;
+} nd4c_root;
+
+/* The numerator, if the node is a quotient by such a root, also as a product with its reciprocal; else NONE. */
+nd4c_value nd4c_root_numerator(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_root *root);
+/* Whether `reader` may become a node that computes what `norm` gives and more: nothing else reads it, or computing it
+ * again costs no more than the reader does now. */
+bool nd4c_may_take_in(const nd4c_rewrite *rewrite, const nd4c_graph_node *norm, const nd4c_graph_node *reader);
+/* Whether a parameter has exactly the axes of x from `axis` on, and its dtype. */
+bool nd4c_is_parameter(const nd4c_rewrite *rewrite, nd4c_value parameter, nd4c_value x, int32_t axis);
 
 #endif

@@ -1,6 +1,7 @@
 /* Takes attention_with_cache apart whose scores no node reads: into attention, which needs no matrix of them, and a
  * concat each for the present keys and values. passes.c runs it on optimised plans of one device, if that device has a
  * kernel for attention that is faster than the reference. */
+#include "array/shape.h"
 #include "base/status.h"
 #include "dispatch/choice.h"
 #include "graph/passes.h"
@@ -80,15 +81,32 @@ static nd4c_status replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value val
   return rewrite->uses[old] > 0 ? nd4c_rewrite_replace(rewrite, old, value, until) : ND4C_OK;
 }
 
+/* Whether nothing reads the old value, or the other one has its dtype and shape. With dims the two may be equal only by
+ * assumption. */
+static bool can_replace(const nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value) {
+  const nd4c_graph_value *a = &rewrite->graph->values[old], *b = &rewrite->graph->values[value];
+  return rewrite->uses[old] == 0 || (a->dtype == b->dtype && nd4c_shape_equal(a->rank, a->shape, b->rank, b->shape));
+}
+
 static nd4c_status take_apart(nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
   cached found;
   nd4c_value y, key, value;
   const int32_t until = rewrite->graph->node_count, changes = rewrite->changes;
+  nd4c_extents *extents = rewrite->graph->extents;
+  const int32_t guards = extents != NULL ? nd4c_extents_guard_count(extents) : 0;
   read_node(node, &found);
   ND4C_TRY(
       nd4c_emit(&rewrite->emitter, ND4C_OP_attention, found.inputs, found.count, found.attrs, found.attr_count, &y));
   ND4C_TRY(join(rewrite, &found, found.inputs[1], found.inputs[ND4C_IN_attention_past_key], &key));
   ND4C_TRY(join(rewrite, &found, found.inputs[2], found.inputs[ND4C_IN_attention_past_value], &value));
+  rewrite->changes = changes;
+  if (!can_replace(rewrite, found.outputs[Y], y) || !can_replace(rewrite, found.outputs[PRESENT_KEY], key) ||
+      !can_replace(rewrite, found.outputs[PRESENT_VALUE], value)) {
+    if (extents != NULL) {
+      nd4c_extents_forget(extents, guards);
+    }
+    return ND4C_OK; /* what was added is removed, as nothing reads it */
+  }
   ND4C_TRY(replace(rewrite, found.outputs[Y], y, until));
   ND4C_TRY(replace(rewrite, found.outputs[PRESENT_KEY], key, until));
   ND4C_TRY(replace(rewrite, found.outputs[PRESENT_VALUE], value, until));

@@ -113,24 +113,52 @@ static void gelu_half_first(nd4c_graph *graph, nd4c_value *middle, nd4c_value *l
   *last = check_binary(graph, ND4C_OP_multiply, erf_term(graph, x, false, middle), half);
 }
 
+static nd4c_value times(nd4c_graph *graph, nd4c_value a, nd4c_value b) {
+  return check_binary(graph, ND4C_OP_multiply, a, b);
+}
+
 static nd4c_value mean_last(nd4c_graph *graph, nd4c_value x) {
   int64_t axes[] = {-1};
   nd4c_attr attrs[] = {check_ints("axes", axes, 1), {.name = "keepdims", .value = {.kind = ND4C_ATTR_BOOL, .as.i = 1}}};
   return check_op(graph, ND4C_OP_mean, &x, 1, attrs, 2);
 }
 
-static void norm_chain(nd4c_graph *graph, nd4c_op square, nd4c_value *middle, nd4c_value *last) {
-  nd4c_value x = check_input(graph, "x", 3, (int64_t[]){2, 5, 8});
-  nd4c_value centred = check_binary(graph, ND4C_OP_subtract, x, mean_last(graph, x));
-  nd4c_value squared = square == ND4C_OP_square     ? check_unary(graph, square, centred)
-                       : square == ND4C_OP_multiply ? check_binary(graph, square, centred, centred)
-                                                    : check_binary(graph, square, centred, check_scalar(graph, 2.0));
-  nd4c_value sum = check_binary(graph, ND4C_OP_add, mean_last(graph, squared), check_scalar(graph, 1e-5));
-  *middle = check_unary(graph, ND4C_OP_sqrt, sum);
-  nd4c_value normal = check_binary(graph, ND4C_OP_divide, centred, *middle);
-  nd4c_value scale = check_constant(graph, 1, (int64_t[]){8}, 5, -1, 1);
+static nd4c_value with_norm_parameters(nd4c_graph *graph, nd4c_value normal, uint64_t seed) {
+  nd4c_value scale = check_constant(graph, 1, (int64_t[]){8}, seed, -1, 1);
   nd4c_value scaled = check_binary(graph, ND4C_OP_multiply, normal, scale);
-  *last = check_binary(graph, ND4C_OP_add, scaled, check_constant(graph, 1, (int64_t[]){8}, 6, -1, 1));
+  return check_binary(graph, ND4C_OP_add, scaled, check_constant(graph, 1, (int64_t[]){8}, seed + 1, -1, 1));
+}
+
+/* x - mean(x), and the root of its mean square or, with rsqrt, 1 over that. */
+static nd4c_value norm_root(nd4c_graph *graph, nd4c_op square, nd4c_op root, nd4c_value *centred) {
+  nd4c_value x = check_input(graph, "x", 3, (int64_t[]){2, 5, 8});
+  *centred = check_binary(graph, ND4C_OP_subtract, x, mean_last(graph, x));
+  nd4c_value squared = square == ND4C_OP_square     ? check_unary(graph, square, *centred)
+                       : square == ND4C_OP_multiply ? check_binary(graph, square, *centred, *centred)
+                                                    : check_binary(graph, square, *centred, check_scalar(graph, 2.0));
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, mean_last(graph, squared), check_scalar(graph, 1e-5));
+  return check_unary(graph, root, sum);
+}
+
+static void norm_chain(nd4c_graph *graph, nd4c_op square, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value centred;
+  *middle = norm_root(graph, square, ND4C_OP_sqrt, &centred);
+  *last = with_norm_parameters(graph, check_binary(graph, ND4C_OP_divide, centred, *middle), 5);
+}
+
+static void norm_chain_rsqrt(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value centred;
+  *middle = norm_root(graph, ND4C_OP_square, ND4C_OP_rsqrt, &centred);
+  *last = with_norm_parameters(graph, check_binary(graph, ND4C_OP_multiply, *middle, centred), 5);
+}
+
+/* As cse leaves two norms of one x: everything but the parameters is there once. */
+static void norm_chain_shared(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value centred;
+  *middle = norm_root(graph, ND4C_OP_square, ND4C_OP_sqrt, &centred);
+  nd4c_value normal = check_binary(graph, ND4C_OP_divide, centred, *middle);
+  CHECK_OK(nd4c_graph_output(graph, "second", with_norm_parameters(graph, normal, 7)));
+  *last = with_norm_parameters(graph, normal, 5);
 }
 
 static void norm_chain_power(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
@@ -145,8 +173,35 @@ static void norm_chain_square(nd4c_graph *graph, nd4c_value *middle, nd4c_value 
   norm_chain(graph, ND4C_OP_square, middle, last);
 }
 
-static nd4c_value times(nd4c_graph *graph, nd4c_value a, nd4c_value b) {
-  return check_binary(graph, ND4C_OP_multiply, a, b);
+/* sqrt(2 / pi) (x + 0.044715 x^3), spelled in two ways. */
+static nd4c_value gelu_cubic(nd4c_graph *graph, nd4c_value x, double factor, bool nested) {
+  nd4c_value first = check_scalar(graph, 0.7978845608028654 * factor), third = check_scalar(graph, 0.044715);
+  if (nested) { /* c x (1 + 0.044715 x x) */
+    nd4c_value sum = check_binary(graph, ND4C_OP_add, check_scalar(graph, 1), times(graph, times(graph, third, x), x));
+    return times(graph, times(graph, first, x), sum);
+  }
+  nd4c_value cube = check_binary(graph, ND4C_OP_power, x, check_scalar(graph, 3));
+  return times(graph, check_binary(graph, ND4C_OP_add, x, times(graph, third, cube)), first);
+}
+
+static void gelu_by_tanh(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = check_unary(graph, ND4C_OP_tanh, gelu_cubic(graph, x, 1, false));
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, check_scalar(graph, 1), *middle);
+  *last = times(graph, times(graph, check_scalar(graph, 0.5), x), sum);
+}
+
+static void gelu_by_nested_tanh(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = gelu_cubic(graph, x, 1, true);
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, check_unary(graph, ND4C_OP_tanh, *middle), check_scalar(graph, 1));
+  *last = times(graph, times(graph, x, sum), check_scalar(graph, 0.5));
+}
+
+static void gelu_by_sigmoid(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = check_unary(graph, ND4C_OP_sigmoid, gelu_cubic(graph, x, 2, true));
+  *last = times(graph, *middle, x);
 }
 
 static void swish_product(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
@@ -280,9 +335,14 @@ static const pattern patterns[] = {
     {"conv, batch_norm, multiply, add", "fold_affine", 3, ND4C_OP_conv, 1, conv_norm_multiply_add, 2},
     {"gelu, 0.5 last", "gelu", 1, ND4C_OP_gelu, 1, gelu_half_last, 0},
     {"gelu, 0.5 first", "gelu", 1, ND4C_OP_gelu, 1, gelu_half_first, 0},
-    {"layer_norm by power", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_power, 0},
-    {"layer_norm by multiply", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_multiply, 0},
-    {"layer_norm by square", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_square, 0},
+    {"gelu by tanh", "gelu", 1, ND4C_OP_gelu, 1, gelu_by_tanh, 0},
+    {"gelu by nested tanh", "gelu", 1, ND4C_OP_gelu, 1, gelu_by_nested_tanh, 0},
+    {"gelu by sigmoid", "gelu", 1, ND4C_OP_gelu, 1, gelu_by_sigmoid, 0},
+    {"layer_norm by power", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_chain_power, 0},
+    {"layer_norm by multiply", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_chain_multiply, 0},
+    {"layer_norm by square", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_chain_square, 0},
+    {"layer_norm by rsqrt", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_chain_rsqrt, 0},
+    {"two layer_norms of one x", "layer_norm", 5, ND4C_OP_layer_norm, 2, norm_chain_shared, 0},
     {"swish", "swish", 1, ND4C_OP_swish, 1, swish_product, 0},
     {"swish of 1.702 x", "swish", 1, ND4C_OP_swish, 1, swish_scaled, 0},
     {"swish as a quotient", "swish", 1, ND4C_OP_swish, 1, swish_quotient, 0},

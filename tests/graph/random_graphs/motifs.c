@@ -70,11 +70,12 @@ static int32_t gelu_by_erf(rg_sketch *sketch, int32_t x) {
 }
 
 static int32_t gelu_by_tanh(rg_sketch *sketch, int32_t x) {
+  const double factor = rg_chance(sketch, 3) ? 0.7978845608 : 0.79788456080286536; /* too short for float64 */
   const int32_t cube = rg_chance(sketch, 2)
                            ? with_number(sketch, ND4C_OP_power, x, 3.0)
                            : swapped(sketch, ND4C_OP_multiply, x, swapped(sketch, ND4C_OP_multiply, x, x));
   const int32_t inner = swapped(sketch, ND4C_OP_add, x, with_number(sketch, ND4C_OP_multiply, cube, 0.044715));
-  const int32_t tanh = rg_unary(sketch, ND4C_OP_tanh, with_number(sketch, ND4C_OP_multiply, inner, 0.7978845608));
+  const int32_t tanh = rg_unary(sketch, ND4C_OP_tanh, with_number(sketch, ND4C_OP_multiply, inner, factor));
   const int32_t sum = with_number(sketch, ND4C_OP_add, tanh, 1.0);
   return swapped(sketch, ND4C_OP_multiply, with_number(sketch, ND4C_OP_multiply, x, 0.5), sum);
 }
@@ -335,6 +336,9 @@ static int32_t motif_layer_norm(rg_sketch *sketch) {
   const int32_t y = over_root(sketch, centred, variance);
   if (y < 0 || rg_chance(sketch, 8)) {
     return y;
+  }
+  if (rg_chance(sketch, 4)) { /* two norms of one x */
+    (void)with_parameters(sketch, y, first ? rg_rank(sketch, y) : count, true);
   }
   return with_parameters(sketch, y, first ? rg_rank(sketch, y) : count, !rg_chance(sketch, 4));
 }
