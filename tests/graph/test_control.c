@@ -205,6 +205,169 @@ static void functions_are_planned_once(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* -- passes -------------------------------------------------------------------------------------------------------- */
+
+static int32_t count_controls(const nd4c_plan *plan) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    count += plan->steps[i].control != NULL;
+  }
+  return count;
+}
+
+static nd4c_plan *plan_of(nd4c_graph *graph, const char *passes) {
+  const nd4c_plan_options options = {.struct_size = sizeof options, .passes = passes};
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  return plan;
+}
+
+/* Functions and short loops become nodes; other loops stay. */
+static void bodies_are_inlined(void **state) {
+  (void)state;
+  static const struct {
+    build_function build;
+    int64_t number;
+    int32_t left;
+  } rows[] = {{build_calls, 6, 0}, {build_fixed, 0, 0}, {build_fixed, 5, 0}, {build_fixed, 9, 1},
+              {build_trips, 0, 1}, {build_while, 0, 1}, {build_scan, 0, 1},  {build_passed, 3, 1}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    nd4c_graph *graph = rows[i].build(rows[i].number);
+    nd4c_plan *plan = plan_of(graph, ""), *plain = plan_of(graph, "-inline_calls");
+    assert_int_equal(count_controls(plan), rows[i].left);
+    assert_true(count_controls(plain) > 0);
+    nd4c_plan_destroy(plan);
+    nd4c_plan_destroy(plain);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+/* A branch whose condition is a constant. */
+static void known_branches_are_inlined(void **state) {
+  (void)state;
+  for (int32_t which = 0; which < 2; which++) {
+    nd4c_graph *graph = control_graph(), *then_body = branch_body(ND4C_OP_tanh), *else_body = branch_body(ND4C_OP_exp);
+    nd4c_value condition = control_constant(graph, control_bool(which == 1)), y = ND4C_VALUE_NONE;
+    nd4c_value given[] = {control_input(graph, ND4C_FLOAT32, 2, pair), control_input(graph, ND4C_FLOAT32, 1, &pair[1])};
+    nd4c_array *inputs[2] = {NULL}, *expected[1] = {NULL};
+    CHECK_OK(nd4c_graph_if(graph, condition, then_body, else_body, given, 2, "known", &y, 1));
+    control_output(graph, y);
+    control_make_inputs(graph, 0, 3, inputs);
+    control_evaluate(graph, inputs, expected);
+    nd4c_plan *plan = plan_of(graph, NULL);
+    assert_int_equal(count_controls(plan), 0);
+    check_runs(plan, inputs, expected, 1e-6, "known branch");
+    nd4c_plan_destroy(plan);
+    check_release(inputs, 2);
+    check_release(expected, 1);
+    nd4c_graph_destroy(graph);
+    nd4c_graph_destroy(then_body);
+    nd4c_graph_destroy(else_body);
+  }
+}
+
+/* round, x, a, b -> x * 0.5 + tanh(a) * b; b may be a constant. The product is the same in all rounds; what the round
+ * changes stays, and so does an integer quotient, which data can make fail. */
+static nd4c_graph *invariant_graph(bool constant, nd4c_value *x) {
+  nd4c_graph *graph = control_graph(), *body = control_graph();
+  const int64_t rounds = 40;
+  nd4c_value round = control_input(body, ND4C_INT64, 0, NULL), carried = control_input(body, ND4C_FLOAT32, 2, pair);
+  nd4c_value a = control_input(body, ND4C_FLOAT32, 2, pair), b = control_input(body, ND4C_FLOAT32, 1, &pair[1]);
+  nd4c_value n = control_input(body, ND4C_INT64, 0, NULL), y[2];
+  nd4c_value product = check_binary(body, ND4C_OP_multiply, check_unary(body, ND4C_OP_tanh, a), b);
+  control_output(body, check_binary(body, ND4C_OP_add,
+                                    check_binary(body, ND4C_OP_multiply, carried, check_scalar(body, 0.5)), product));
+  control_output(body, check_binary(body, ND4C_OP_add, round, check_binary(body, ND4C_OP_floor_divide, n, n)));
+  *x = control_input(graph, ND4C_FLOAT32, 2, pair);
+  nd4c_value captured[] = {
+      control_input(graph, ND4C_FLOAT32, 2, pair),
+      constant ? check_constant(graph, 1, &pair[1], 5, -1, 1) : control_input(graph, ND4C_FLOAT32, 1, &pair[1]),
+      control_input(graph, ND4C_INT64, 0, NULL)};
+  const nd4c_loop_options options = {.struct_size = sizeof options,
+                                     .carried_count = 1,
+                                     .carried = x,
+                                     .captured_count = 3,
+                                     .captured = captured,
+                                     .rounds = &rounds};
+  CHECK_OK(nd4c_graph_loop(graph, body, &options, "invariant", y, 2));
+  control_output(graph, y[0]);
+  control_output(graph, y[1]);
+  nd4c_graph_destroy(body);
+  return graph;
+}
+
+static const nd4c_graph *body_of(const nd4c_graph *graph) {
+  const nd4c_graph *body = NULL;
+  for (int32_t i = 0; i < nd4c_graph_node_count(graph); i++) {
+    body = nd4c_graph_body(graph, i, 0) != NULL ? nd4c_graph_body(graph, i, 0) : body;
+  }
+  assert_non_null(body);
+  return body;
+}
+
+static void what_never_changes_moves_out(void **state) {
+  (void)state;
+  for (int32_t constant = 0; constant < 2; constant++) {
+    nd4c_value x = ND4C_VALUE_NONE;
+    nd4c_graph *graph = invariant_graph(constant == 1, &x), *made = NULL;
+    nd4c_array *inputs[CONTROL_PORTS] = {NULL}, *expected[2] = {NULL};
+    CHECK_OK(nd4c_graph_optimize(graph, NULL, NULL, &made));
+    assert_int_equal(nd4c_graph_node_count(body_of(graph)), 6);
+    assert_int_equal(nd4c_graph_node_count(body_of(made)), 4); /* without tanh and the product */
+    nd4c_graph_destroy(made);
+    control_make_inputs(graph, 3, 8, inputs);
+    control_evaluate(graph, inputs, expected);
+    nd4c_plan *plan = plan_of(graph, NULL);
+    check_runs(plan, inputs, expected, 1e-6, "invariant");
+    nd4c_plan_destroy(plan);
+    check_release(inputs, graph->inputs.count);
+    check_release(expected, 2);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+/* A loop's captured constant is a constant of its body. */
+static void captured_constants_go_into_bodies(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_fixed(9), *made = NULL;
+  CHECK_OK(nd4c_graph_optimize(graph, NULL, NULL, &made));
+  assert_int_equal(nd4c_graph_input_count(body_of(graph)), 4);
+  assert_int_equal(nd4c_graph_input_count(body_of(made)), 3);
+  nd4c_graph_destroy(made);
+  nd4c_graph_destroy(graph);
+}
+
+/* Functions that call each other sixteen times, four deep: inlining ends at its limit, and the rest stays calls. */
+static void inlining_is_bounded(void **state) {
+  (void)state;
+  nd4c_function *called = NULL;
+  for (int32_t depth = 0; depth < 5; depth++) {
+    nd4c_graph *body = control_graph();
+    nd4c_value x = control_input(body, ND4C_FLOAT32, 1, &pair[1]);
+    nd4c_function *next = NULL;
+    for (int32_t i = 0; i < 12; i++) {
+      if (depth == 0) {
+        x = check_unary(body, i % 2 == 0 ? ND4C_OP_sin : ND4C_OP_cos, x);
+      } else {
+        CHECK_OK(nd4c_graph_call(body, called, &x, 1, NULL, &x, 1));
+      }
+    }
+    control_output(body, x);
+    if (depth < 4) {
+      CHECK_OK(nd4c_function_create("bomb", body, &next));
+      nd4c_function_release(called);
+      called = next;
+    } else {
+      nd4c_plan *plan = plan_of(body, NULL);
+      assert_in_range(plan->step_count, 1, 1 << 16);
+      assert_true(count_controls(plan) > 0);
+      nd4c_plan_destroy(plan);
+    }
+    nd4c_graph_destroy(body);
+  }
+  nd4c_function_release(called);
+}
+
 static void plans_say_what_they_run(void **state) {
   (void)state;
   nd4c_graph *graph = build_while(0);
@@ -230,6 +393,11 @@ int main(void) {
       cmocka_unit_test(memory_may_fail),
       cmocka_unit_test(functions_are_planned_once),
       cmocka_unit_test(plans_say_what_they_run),
+      cmocka_unit_test(bodies_are_inlined),
+      cmocka_unit_test(known_branches_are_inlined),
+      cmocka_unit_test(what_never_changes_moves_out),
+      cmocka_unit_test(captured_constants_go_into_bodies),
+      cmocka_unit_test(inlining_is_bounded),
   };
   return cmocka_run_group_tests_name("graph control", tests, NULL, NULL);
 }

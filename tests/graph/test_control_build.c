@@ -446,6 +446,8 @@ static void graphs_tell_about_bodies(void **state) {
   assert_string_equal(node.op->name, "loop");
   assert_null(nd4c_op_get(node.op->op));
   assert_int_equal(node.op->attr_count, 0);
+  /* 6 rounds of an addition, a comparison, and 12 elements each of a product and of a sine */
+  assert_true(node.operations == 6 * (1 + 1 + 12 + 12 * 8));
   assert_int_equal(nd4c_graph_get_control(graph, 2, &info), ND4C_INDEX);
   assert_int_equal(nd4c_graph_get_control(graph, 0, &none), ND4C_ARGUMENT);
   assert_int_equal(nd4c_graph_get_control(graph, 0, NULL), ND4C_NULL_ARGUMENT);

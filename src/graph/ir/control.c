@@ -275,10 +275,15 @@ static nd4c_status fit_bodies(nd4c_graph *graph, const nd4c_control *control, co
   return ND4C_OK;
 }
 
+nd4c_status nd4c_control_infer(nd4c_graph *graph, const nd4c_control *control, const nd4c_value *inputs,
+                               int32_t input_count, nd4c_inferred *outputs) {
+  ND4C_TRY(check_inputs(graph, control, inputs, input_count));
+  return fit_bodies(graph, control, inputs, outputs);
+}
+
 static nd4c_status check_and_add(nd4c_graph *graph, nd4c_control *control, const nd4c_value *inputs,
                                  int32_t input_count, const char *label, nd4c_inferred *inferred) {
-  ND4C_TRY(check_inputs(graph, control, inputs, input_count));
-  ND4C_TRY(fit_bodies(graph, control, inputs, inferred));
+  ND4C_TRY(nd4c_control_infer(graph, control, inputs, input_count, inferred));
   const nd4c_graph_node node = {.def = nd4c_control_def(control->kind),
                                 .input_count = input_count,
                                 .output_count = nd4c_control_output_count(control),

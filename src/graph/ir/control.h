@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "graph/ir/cost.h"
 #include "graph/ir/graph.h"
 #include "nd4c/control.h"
 
@@ -21,6 +22,7 @@ struct nd4c_function {
   const char *name; /* in the graph's region; NULL: a body without a name */
   int32_t depth;    /* of bodies in it: 1 if it has none */
   int64_t nodes;    /* with those of bodies in it, by use */
+  nd4c_cost cost;   /* of one run */
 };
 
 struct nd4c_control {
@@ -76,6 +78,9 @@ const nd4c_op_def *nd4c_control_def(nd4c_control_kind kind);
  * NULL) gets node->output_count values. */
 nd4c_status nd4c_control_record(nd4c_graph *graph, nd4c_control *control, const nd4c_value *inputs, int32_t input_count,
                                 const char *label, nd4c_value *outputs);
+/* Checks the inputs of a node against its bodies; fills nd4c_control_output_count entries of `outputs`. */
+nd4c_status nd4c_control_infer(nd4c_graph *graph, const nd4c_control *control, const nd4c_value *inputs,
+                               int32_t input_count, nd4c_inferred *outputs);
 /* Number of inputs before the carried ones; number of outputs. */
 int32_t nd4c_control_lead(const nd4c_control *control);
 int32_t nd4c_control_input_count(const nd4c_control *control);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "graph/ir/control.h"
 #include "nd4c/dtype.h"
 
 enum { OF_FUNCTION = 8 /* operations of exp, tanh and their like, about */ };
@@ -212,7 +213,21 @@ static double count_bytes(const nd4c_graph *graph, const nd4c_graph_node *node) 
   return read + written;
 }
 
+/* The dearer branch; each round of a loop whose rounds are known, else one. */
+static nd4c_cost of_bodies(const nd4c_control *control) {
+  const double rounds = control->rounds >= 0 ? (double)control->rounds : 1.0;
+  nd4c_cost cost = {.bytes = 0};
+  for (int32_t i = 0; i < control->body_count; i++) {
+    cost.operations = fmax(cost.operations, rounds * control->bodies[i]->cost.operations);
+    cost.bytes = fmax(cost.bytes, rounds * control->bodies[i]->cost.bytes);
+  }
+  return cost;
+}
+
 nd4c_cost nd4c_node_cost(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  if (node->control != NULL) {
+    return of_bodies(node->control);
+  }
   nd4c_cost cost = {.bytes = count_bytes(graph, node)};
   if (node->def->view == NULL && !count_products(graph, node, &cost.operations)) {
     cost.operations = count_others(graph, node);

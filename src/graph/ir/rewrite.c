@@ -50,6 +50,26 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   return ND4C_OK;
 }
 
+nd4c_rewrite_mark nd4c_rewrite_begin_recording(const nd4c_rewrite *rewrite) {
+  return (nd4c_rewrite_mark){rewrite->graph->node_count, rewrite->graph->value_count};
+}
+
+nd4c_status nd4c_rewrite_end_recording(nd4c_rewrite *rewrite, nd4c_rewrite_mark mark, nd4c_status status) {
+  nd4c_graph *graph = rewrite->graph;
+  status = status == ND4C_OK ? make_room(rewrite, 1) : status;
+  for (int32_t i = mark.nodes; i < graph->node_count && status == ND4C_OK; i++) {
+    read_inputs(rewrite, i);
+  }
+  for (int32_t i = mark.values; i < graph->value_count && status != ND4C_OK; i++) {
+    nd4c_array_release(graph->values[i].constant);
+  }
+  if (status != ND4C_OK) {
+    graph->node_count = mark.nodes;
+    graph->value_count = mark.values;
+  }
+  return status;
+}
+
 static nd4c_status add_constant(nd4c_emitter *emitter, nd4c_array *array, nd4c_emitted *output) {
   return nd4c_rewrite_constant((nd4c_rewrite *)emitter, array, output);
 }
