@@ -18,11 +18,10 @@
 
 /* X(phase, name, settles, meaning). settles: a run of a pass leaves nothing for a second one, so the pass does not run
  * again because of its own changes. */
-#define ND4C_PHASE_TABLE(X)                                                               \
-  X(SIMPLIFY, "simplify", false, "less to compute: the same ops, fewer nodes")            \
-  X(RECOGNIZE, "recognize", false, "several small ops become the op that they compute")   \
-  X(FUSE, "fuse", false, "a node is merged into its neighbour")                           \
-  X(PRECISION, "precision", true, "nodes compute in the dtype that the caller asked for") \
+#define ND4C_PHASE_TABLE(X)                                                             \
+  X(SIMPLIFY, "simplify", false, "less to compute: the same ops, fewer nodes")          \
+  X(RECOGNIZE, "recognize", false, "several small ops become the op that they compute") \
+  X(FUSE, "fuse", false, "a node is merged into its neighbour")                         \
   X(LAYOUT, "layout", true, "where and how values lie in memory")
 
 typedef enum nd4c_phase {

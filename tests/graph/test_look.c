@@ -77,7 +77,7 @@ static void wrong_questions_are_refused(void **state) {
 
 static void passes_are_listed_in_their_order(void **state) {
   (void)state;
-  static const char *const phases[] = {"simplify", "recognize", "fuse", "precision", "layout"};
+  static const char *const phases[] = {"simplify", "recognize", "fuse", "layout"};
   size_t phase = 0;
   for (int32_t i = 0; i < nd4c_pass_count(); i++) {
     nd4c_pass_info info = {.struct_size = sizeof info};

@@ -445,7 +445,8 @@ FIELD(nd4c_host, threads, 144);
 FIELD(nd4c_host, files, 152);
 FIELD(nd4c_host, check_cancelled, 160);
 FIELD(nd4c_host, device_memory, 168);
-GROWS(nd4c_host, 176);
+FIELD(nd4c_host, cpu_features, 176);
+GROWS(nd4c_host, 184);
 
 FIELD(nd4c_host_threads, struct_size, 0);
 FIELD(nd4c_host_threads, lock_acquire, 8);

@@ -193,7 +193,7 @@ static const char *refuse_transposed(const nd4c_call *call) {
 
 static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse_transposed(call);
-  return nd4c_onednn_accept(why, ND4C_FLOAT32, reason, reason_size);
+  return nd4c_onednn_accept(why, call->inputs[ND4C_IN_conv_transpose_x].dtype, reason, reason_size);
 }
 
 static const int transposed_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_transpose_x, ND4C_IN_conv_transpose_w, -1,
@@ -219,9 +219,9 @@ const nd4c_kernel *const nd4c_cpu_onednn_window_conv_kernels[] = {
                     nd4c_onednn_node_run, .prepare = conv_prepare, .unprepare = nd4c_onednn_node_unprepare,
                     .scratch_bytes = nd4c_onednn_node_scratch_bytes, .preferred_order = nd4c_onednn_channels_last,
                     .wants_layout = conv_wants, .pack = conv_pack),
-    ND4C_CPU_KERNEL("onednn", conv_transpose, "conv_transpose", ND4C_CPU_PRIORITY_ONEDNN, ND4C_DTYPE_BIT(ND4C_FLOAT32),
-                    transposed_usable, nd4c_onednn_node_run, .prepare = conv_transpose_prepare,
-                    .unprepare = nd4c_onednn_node_unprepare, .scratch_bytes = nd4c_onednn_node_scratch_bytes,
-                    .preferred_order = nd4c_onednn_channels_last, .wants_layout = transposed_wants,
-                    .pack = transposed_pack),
+    ND4C_CPU_KERNEL("onednn", conv_transpose, "conv_transpose", ND4C_CPU_PRIORITY_ONEDNN,
+                    ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), transposed_usable,
+                    nd4c_onednn_node_run, .prepare = conv_transpose_prepare, .unprepare = nd4c_onednn_node_unprepare,
+                    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .preferred_order = nd4c_onednn_channels_last,
+                    .wants_layout = transposed_wants, .pack = transposed_pack),
     NULL};

@@ -45,6 +45,8 @@ extern nd4c_simd_tables nd4c_simd;
 
 /* Results of more bytes than this are written past the caches. */
 extern int64_t nd4c_simd_stream_bytes;
+/* The processor multiplies pairs of bfloat16 (AVX-512 BF16), which no level promises. Set by nd4c_cpu_simd_open. */
+extern bool nd4c_simd_multiplies_pairs;
 
 #define ND4C_SIMD_PRIORITY 100
 

@@ -1,4 +1,4 @@
-/* Pools of engine simd: f32 and f64, with channels side by side or rows of positions. dispatch/choice.c asks these
+/* Pools of engine simd: with channels side by side, or rows of positions of f32 and f64. dispatch/choice.c asks these
  * kernels before the reference's. */
 #include <math.h>
 
@@ -90,6 +90,19 @@ static int64_t walk_cells(const job *j, cell_walk *walk, const int64_t *output, 
   return count;
 }
 
+/* What a window without cells gives: 0, or minus infinity. */
+static void fill_cells(const job *j, int64_t channels, char *to) {
+  const uint16_t infinite = j->y->dtype == ND4C_BFLOAT16 ? 0xff80 : 0xfc00;
+  uint16_t *halves = (uint16_t *)(void *)to;
+  if (j->bytes != sizeof *halves) {
+    fill(j, channels, j->average ? 0 : -(double)INFINITY, to);
+    return;
+  }
+  for (int64_t i = 0; i < channels; i++) {
+    halves[i] = j->average ? 0 : infinite;
+  }
+}
+
 static void pool_position(const job *j, const int64_t *output, const char *base, char *to) {
   const void *cells[MAX_CELLS];
   cell_walk walk = walk_start(j, output);
@@ -98,7 +111,7 @@ static void pool_position(const job *j, const int64_t *output, const char *base,
     counted *= walk.extents[i].counted;
   }
   if (walk.left == 0) {
-    fill(j, channels, j->average ? 0 : -(double)INFINITY, to);
+    fill_cells(j, channels, to);
   }
   for (int64_t taken = 0; walk.left > 0; taken = 1) { /* the result so far counts as a cell */
     cells[0] = to;
@@ -317,20 +330,44 @@ static bool line_fits(const nd4c_call *call) {
          w.pad_end[last] <= FARTHEST && w.kernel[last] <= LONGEST;
 }
 
+static int64_t window_cells(const nd4c_call *call) {
+  nd4c_ref_window w;
+  int64_t cells = 1;
+  nd4c_cpu_pool_window(call, &w);
+  for (int32_t i = 0; i < w.spatial; i++) {
+    cells *= w.kernel[i];
+  }
+  return cells;
+}
+
+static const nd4c_pool_loops *loops_of(nd4c_dtype dtype) {
+  const nd4c_pool_table *pool = nd4c_simd.pool;
+  return dtype == ND4C_FLOAT32    ? pool->float32
+         : dtype == ND4C_FLOAT64  ? pool->float64
+         : dtype == ND4C_BFLOAT16 ? pool->bfloat16
+                                  : pool->float16;
+}
+
 static bool pool_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   ND4C_CPU_DECLINE_IF(call->outputs[0].size == 0 || call->inputs[0].size == 0, "an operand is empty");
   ND4C_CPU_DECLINE_IF(!dense_pair(call, 1) && !dense_pair(call, call->inputs[0].rank - 1),
                       "neither the channels nor the last axis lie without gaps");
+  if (nd4c_cpu_dtype_bytes(call->outputs[0].dtype) == 2) {
+    ND4C_CPU_DECLINE_IF(!by_channels(call), "channels of 16-bit floats do not lie side by side");
+    ND4C_CPU_DECLINE_IF(call->op->op == ND4C_OP_average_pool && window_cells(call) > MAX_CELLS,
+                        "sums of more than %d 16-bit floats", MAX_CELLS);
+    return true;
+  }
   return by_channels(call) || line_fits(call) ||
          nd4c_cpu_decline(reason, reason_size, "windows along the last axis are long, or far apart");
 }
 
 static job job_of(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  job j = {.loops = y->dtype == ND4C_FLOAT32 ? nd4c_simd.pool->float32 : nd4c_simd.pool->float64,
+  job j = {.loops = loops_of(y->dtype),
            .x = x,
            .y = y,
-           .bytes = nd4c_simd_row_bytes(y->dtype),
+           .bytes = nd4c_cpu_dtype_bytes(y->dtype),
            .average = call->op->op == ND4C_OP_average_pool,
            .count_padding = ND4C_FLAG_OF(call, max_pool_count_include_pad),
            .scratch = call->scratch};
@@ -349,10 +386,7 @@ static int64_t pool_scratch_bytes(const nd4c_call *call) {
 static nd4c_status pool_run(const nd4c_call *call) {
   job j = job_of(call);
   const nd4c_tensor *y = j.y;
-  int64_t cells = 1, last = y->shape[y->rank - 1];
-  for (int32_t i = 0; i < j.window.spatial; i++) {
-    cells *= j.window.kernel[i];
-  }
+  int64_t cells = window_cells(call), last = y->shape[y->rank - 1];
   if (by_channels(call)) {
     nd4c_cpu_parallel(y->size / y->shape[1], nd4c_simd_grain(y->shape[1] * cells), call->width, position_range, &j);
   } else {
@@ -361,7 +395,6 @@ static nd4c_status pool_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define KERNEL(op) \
-  ND4C_CPU_SIMD_KERNEL(op, ND4C_SIMD_ROW_DTYPES, pool_usable, pool_run, .scratch_bytes = pool_scratch_bytes)
+#define KERNEL(op) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, pool_usable, pool_run, .scratch_bytes = pool_scratch_bytes)
 
 const nd4c_kernel *const nd4c_cpu_simd_window_pool_kernels[] = {KERNEL(max_pool), KERNEL(average_pool), NULL};

@@ -38,8 +38,9 @@ typedef struct nd4c_scratch_range {
   int64_t least, best;
 } nd4c_scratch_range;
 
-/* Flags of a call. */
-enum { ND4C_CALL_DETERMINISTIC = 1 };
+/* Flags of a call. REDUCED: the caller asked for less precision than the op has (nd4c_plan_options.precision), so the
+ * kernel may round intermediate results to the dtype of its operands; sums stay float32. */
+enum { ND4C_CALL_DETERMINISTIC = 1, ND4C_CALL_REDUCED = 2 };
 
 /* The call descriptor: what a kernel runs, and how a segment describes a node. Borrowed for the duration of the
  * function call. */

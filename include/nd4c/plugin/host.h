@@ -88,6 +88,10 @@ typedef struct nd4c_host {
   nd4c_status (*check_cancelled)(const nd4c_cancellation_scope *cancellation);
 
   const nd4c_host_device_memory *device_memory;
+
+  /* Space-separated names of the instruction-set extensions that the CPU has and the operating system supports, as in
+   * nd4c_machine_info.cpu_features ("avx2 fma avx512f avx512_bf16"). Levels promise some of them. Static. */
+  const char *(*cpu_features)(void);
 } nd4c_host;
 
 ND4C_EXTERN_C_END

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kernels/cpu/attention/pairs.h"
 #include "kernels/cpu/contraction/gemm_vector.h"
 #include "kernels/cpu/elementwise/eight.h"
 #include "kernels/cpu/elementwise/exponential_vector.h"
@@ -22,5 +23,5 @@ enum { KEYS = 128 };
 #define ND4C_KINDS ND4C_WIDE_FLOAT
 #include "kernels/cpu/support/each_dtype.h"
 
-const nd4c_attention_table ND4C_LEVEL_NAME(nd4c_attention_table) = {.float32 = &loops_float32,
-                                                                    .float64 = &loops_float64};
+const nd4c_attention_table ND4C_LEVEL_NAME(nd4c_attention_table) = {
+    .float32 = &loops_float32, .float64 = &loops_float64, .has_pairs = HAS_PAIRS};

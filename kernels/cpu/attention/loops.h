@@ -17,6 +17,10 @@ typedef struct NAME(state) {
   T *q, *scores;      /* [head] and [KEYS] of WIDE lanes */
   T *y, *part;        /* [v_head] of them: of all blocks so far, and of one */
   T *k, *v;           /* a block's keys and values, if they are stored as halves */
+  bool pairs;         /* products of pairs of bfloat16: */
+  uint32_t *q_pairs;  /* [head / 2] of WIDE lanes */
+  uint32_t *shares;   /* [KEYS / 2] of them: what weighs two values */
+  uint32_t *v_pairs;  /* [KEYS / 2, v_head]: values of two keys side by side */
   bool any, careful;  /* y holds earlier blocks; values whose share is 0 are skipped */
   T top[NAME(WIDE)];  /* the largest score so far */
   T sum[NAME(WIDE)];  /* of e^(score - top) */
@@ -165,15 +169,18 @@ static void NAME(bound_scores)(const NAME(state) * s, int64_t first, int64_t cou
   }
 }
 
-static void NAME(score)(const NAME(state) * s, const T *k, int64_t step, int64_t feature, int64_t first,
-                        int64_t count) {
-  const nd4c_attend_panel *p = s->panel;
+static void NAME(multiply_keys)(const NAME(state) * s, const T *k, int64_t step, int64_t feature, int64_t count) {
   for (int64_t row = 0, rows; row < count; row += rows) {
     rows = NAME(strip_rows)(count - row);
     NAME(strip_any)
-    (rows, s->width, p->head, k + row * step, step, feature, s->q, NAME(WIDE), s->scores + row * NAME(WIDE), NAME(WIDE),
-     false);
+    (rows, s->width, s->panel->head, k + row * step, step, feature, s->q, NAME(WIDE), s->scores + row * NAME(WIDE),
+     NAME(WIDE), false);
   }
+}
+
+/* Products become scores. */
+static void NAME(finish_scores)(const NAME(state) * s, int64_t first, int64_t count) {
+  const nd4c_attend_panel *p = s->panel;
   if (s->factor != 1 || p->softcap > 0) {
     NAME(cap_scores)(s, count);
   }
@@ -211,8 +218,19 @@ ND4C_INLINED V NAME(exponential)(V x) {
 #endif
 }
 
-/* Scores become e^(score - top) in the lanes of `vectors` vectors, a constant where this is called. */
-ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors) {
+/* e^x for shares, which are rounded to bfloat16 if there are pairs of them. */
+ND4C_INLINED V NAME(share)(V x, bool pairs) {
+#if defined(__AVX512F__)
+  return pairs ? (V)pair_exponential((__m512)x) : NAME(exponential)(x);
+#else
+  (void)pairs;
+  return NAME(exponential)(x);
+#endif
+}
+
+/* Scores become e^(score - top) in the lanes of `vectors` vectors. That and `pairs` are constants where this is
+ * called. */
+ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors, bool pairs) {
   V top[2], sum[2];
   for (int v = 0; v < vectors; v++) {
     top[v] = LOAD(s->top + v * NAME(LANES));
@@ -237,7 +255,7 @@ ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors) {
   for (int64_t i = 0; i < count; i++) {
     for (int v = 0; v < vectors; v++) {
       T *at = s->scores + i * NAME(WIDE) + v * NAME(LANES);
-      V e = NAME(exponential)(LOAD(at) - top[v]);
+      V e = NAME(share)(LOAD(at) - top[v], pairs);
       sum[v] += e;
       STORE(at, e);
     }
@@ -283,6 +301,10 @@ static void NAME(add_values)(const NAME(state) * s, const T *v, int64_t step, in
   T *y = s->any ? s->part : s->y;
   if (s->careful) {
     NAME(weigh_some)(s, v, step, feature, count, y);
+  } else if (s->pairs) {
+    const int64_t pairs = (count + 1) / 2;
+    pair_product(s->panel->v_head, s->width, pairs, (const uint16_t *)s->v_pairs, 2, 2 * s->panel->v_head, s->shares,
+                 (float *)y);
   } else {
     NAME(weigh)(s, v, step, feature, count, y);
   }
@@ -363,25 +385,56 @@ static void NAME(finish)(const NAME(state) * s) {
 
 /* -- blocks ----------------------------------------------------------------------------------------------------- */
 
+/* Pairs of values and of their shares. A value without a second one is paired with itself, whose share is then 0. */
+static void NAME(pair_values)(NAME(state) * s, const uint16_t *v, int64_t step, int64_t count) {
+  for (int64_t i = 0; i < count; i += 2) {
+    pair_up(s->panel->v_head, v + i * step, v + (i + 1 < count ? i + 1 : i) * step,
+            s->v_pairs + i / 2 * s->panel->v_head);
+  }
+  for (int64_t l = 0; count % 2 != 0 && l < s->width; l++) {
+    s->scores[count * NAME(WIDE) + l] = 0;
+  }
+  pair_rows((count + 1) / 2, s->width, (const float *)s->scores, s->shares);
+}
+
+/* Whether all products of the panel can be of pairs. */
+static bool NAME(can_pair)(const nd4c_attend_panel *p) {
+  bool can = sizeof(T) == sizeof(float) && p->pairs && p->storage == ND4C_ATTEND_BFLOAT16 && p->head % 2 == 0;
+  for (int64_t r = 0; r < p->runs; r++) {
+    can = can && p->run[r].k_feature == 1 && p->run[r].v_feature == 1;
+  }
+  return can;
+}
+
 /* Keys [at, at + count) of a run. */
 static void NAME(block)(NAME(state) * s, const nd4c_attend_run *run, int64_t at, int64_t count) {
   const nd4c_attend_panel *p = s->panel;
   int64_t k_at = at * run->k_step, v_at = at * run->v_step;
   if (p->storage == ND4C_ATTEND_PLAIN) {
-    NAME(score)(s, (const T *)run->k + k_at, run->k_step, run->k_feature, run->first + at, count);
+    NAME(multiply_keys)(s, (const T *)run->k + k_at, run->k_step, run->k_feature, count);
+  } else if (s->pairs) {
+    pair_product(count, s->width, p->head / 2, (const uint16_t *)run->k + k_at, run->k_step, 2, s->q_pairs,
+                 (float *)s->scores);
   } else {
     NAME(widen)(p->storage, count, p->head, (const uint16_t *)run->k + k_at, run->k_step, run->k_feature, s->k);
-    NAME(widen)(p->storage, count, p->v_head, (const uint16_t *)run->v + v_at, run->v_step, run->v_feature, s->v);
-    NAME(score)(s, s->k, p->head, 1, run->first + at, count);
+    NAME(multiply_keys)(s, s->k, p->head, 1, count);
   }
-  if (s->width == NAME(LANES)) {
-    NAME(soften)(s, count, 1);
+  NAME(finish_scores)(s, run->first + at, count);
+  if (s->pairs) {
+    NAME(soften)(s, count, 2, sizeof(T) == sizeof(float));
+  } else if (s->width == NAME(LANES)) {
+    NAME(soften)(s, count, 1, false);
   } else {
-    NAME(soften)(s, count, 2);
+    NAME(soften)(s, count, 2, false);
   }
   if (p->storage == ND4C_ATTEND_PLAIN) {
     NAME(add_values)(s, (const T *)run->v + v_at, run->v_step, run->v_feature, count);
   } else {
+    if (s->pairs && !s->careful) {
+      NAME(pair_values)(s, (const uint16_t *)run->v + v_at, run->v_step, count);
+    } else {
+      NAME(widen)(p->storage, count, p->v_head, (const uint16_t *)run->v + v_at, run->v_step, run->v_feature, s->v);
+    }
     NAME(add_values)(s, s->v, p->v_head, 1, count);
   }
   s->any = true;
@@ -418,7 +471,8 @@ static void NAME(all_blocks)(NAME(state) * s) {
 static int64_t NAME(buffer_bytes)(int64_t head, int64_t v_head, nd4c_attend_storage storage) {
   int64_t wide = (head + 2 * v_head + KEYS) * NAME(WIDE);
   int64_t widened = storage == ND4C_ATTEND_PLAIN ? 0 : KEYS * (head + v_head);
-  return (wide + widened) * (int64_t)sizeof(T);
+  int64_t pairs = storage == ND4C_ATTEND_BFLOAT16 ? (head + KEYS) / 2 * NAME(WIDE) + KEYS / 2 * v_head : 0;
+  return (wide + widened + pairs) * (int64_t)sizeof(T);
 }
 
 static void NAME(attend)(const nd4c_attend_panel *panel, void *buffer) {
@@ -428,9 +482,16 @@ static void NAME(attend)(const nd4c_attend_panel *panel, void *buffer) {
   s.part = s.y + panel->v_head * NAME(WIDE);
   s.k = s.part + panel->v_head * NAME(WIDE);
   s.v = s.k + KEYS * panel->head;
+  s.pairs = NAME(can_pair)(panel);
+  s.q_pairs = (uint32_t *)(void *)(s.v + KEYS * panel->v_head);
+  s.shares = s.q_pairs + panel->head / 2 * NAME(WIDE);
+  s.v_pairs = s.shares + KEYS / 2 * NAME(WIDE);
   bool exact = NAME(scales_exactly)(panel->scale);
   s.factor = exact ? 1 : (T)panel->scale;
   NAME(load_queries)(&s, exact ? (T)panel->scale : 1);
+  if (s.pairs) {
+    pair_rows(panel->head / 2, s.width, (const float *)s.q, s.q_pairs);
+  }
   NAME(all_blocks)(&s);
   if (s.any && !NAME(is_finite)(&s)) {
     s.careful = true;

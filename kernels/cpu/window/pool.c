@@ -1,10 +1,11 @@
-/* Implements pool.h for f32 and f64 from pool_loops.h. Compiled once per level. simd/window_pool.c reads the table by
- * nd4c_simd.pool. */
+/* Implements pool.h for f32 and f64 from pool_loops.h, for 16-bit floats from pool_half.h. Compiled once per level.
+ * simd/window_pool.c reads the table by nd4c_simd.pool. */
 #include "kernels/cpu/window/pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
 #include "kernels/cpu/window/pool_vector.h"
 
@@ -20,4 +21,15 @@ enum { CELL_VECTORS = 4 };
 #define ND4C_KINDS ND4C_WIDE_FLOAT
 #include "kernels/cpu/support/each_dtype.h"
 
-const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table) = {.float32 = &loops_float32, .float64 = &loops_float64};
+#define ND4C_TEMPLATE "kernels/cpu/window/pool_half.h"
+#define ND4C_KINDS ND4C_HALF
+#include "kernels/cpu/support/each_dtype.h"
+
+const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table) = {
+    .float32 = &loops_float32,
+    .float64 = &loops_float64,
+#ifndef ND4C_DTYPES_LITE
+    .float16 = &loops_float16,
+    .bfloat16 = &loops_bfloat16,
+#endif
+};

@@ -42,7 +42,7 @@ static inline int64_t nd4c_pool_line_capacity(const nd4c_pool_line *at) {
   return read > at->left + at->length ? read : at->left + at->length;
 }
 
-/* All pointers are to elements of the loops' dtype. NaN wins. */
+/* All pointers are to elements of the loops' dtype. NaN wins. 16-bit floats have the loops of cells alone. */
 typedef struct nd4c_pool_loops {
   /* y[i] = largest of, or factor times the sum of, cells[0 .. count-1][i] for i in [0, n); count >= 1, y may be one of
    * the first three cells. */
@@ -62,7 +62,7 @@ typedef struct nd4c_pool_loops {
 } nd4c_pool_loops;
 
 typedef struct nd4c_pool_table {
-  const nd4c_pool_loops *float32, *float64;
+  const nd4c_pool_loops *float32, *float64, *float16, *bfloat16; /* the last two NULL in a build without them */
 } nd4c_pool_table;
 
 #endif

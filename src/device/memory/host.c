@@ -93,6 +93,10 @@ static void host_free(void *memory) {
   }
 }
 
+static const char *host_cpu_features(void) {
+  return nd4c_cpu_features();
+}
+
 static const char *host_cpu_level(void) {
   return nd4c_cpu_level_name(nd4c_cpu_get_level());
 }
@@ -208,6 +212,7 @@ const nd4c_host *nd4c_host_table(void) {
       .files = &files,
       .check_cancelled = nd4c_cancellation_check_scope,
       .device_memory = &nd4c_held_table,
+      .cpu_features = host_cpu_features,
   };
   return &table;
 }

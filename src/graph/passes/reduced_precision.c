@@ -5,7 +5,10 @@
  * passes.c runs it on optimised plans of one device.
  *
  * A node keeps its number and its outputs; only their dtype changes. So a value is either in float32 or in the reduced
- * dtype, a reader that wants the other one reads one cast that all such readers share, and no pair of casts arises. */
+ * dtype, a reader that wants the other one reads one cast that all such readers share, and no pair of casts arises.
+ *
+ * It runs after `layout`, because kernels are fast in some orders of memory only. `layout` then runs again, for the
+ * casts. */
 #include <string.h>
 
 #include "array/shape.h"
@@ -158,7 +161,7 @@ static nd4c_status describe(state *s, nd4c_value value, nd4c_tensor *tensor) {
   ND4C_TRY(nd4c_region_make(&s->region, tensor->rank, sizeof *strides, &strides));
   nd4c_graph_value_strides(&graph->values[value], strides);
   tensor->strides = strides;
-  tensor->flags |= ND4C_TENSOR_CONTIGUOUS;
+  tensor->flags |= nd4c_shape_is_contiguous(tensor->rank, tensor->shape, strides) ? ND4C_TENSOR_CONTIGUOUS : 0;
   tensor->dtype = is_float(s, value) ? s->rewrite->precision : tensor->dtype;
   return ND4C_OK;
 }
@@ -316,5 +319,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return status;
 }
 
-ND4C_PASS(PRECISION, 95, reduced_precision, NUMBERS,
+ND4C_PASS(LAYOUT, 105, reduced_precision, NUMBERS,
           "lets products and what follows them compute in the dtype that options.precision asks for")

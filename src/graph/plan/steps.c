@@ -148,6 +148,7 @@ nd4c_status nd4c_plan_describe_step(nd4c_plan *plan, int32_t index, nd4c_step *s
 static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   ND4C_TRY(nd4c_plan_describe_step(plan, index, step));
   step->call.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0;
+  step->call.flags |= plan->precision != ND4C_DTYPE_NONE ? ND4C_CALL_REDUCED : 0;
   return ND4C_OK;
 }
 
