@@ -27,6 +27,12 @@ double stub_activate(int64_t activation, double x) {
       return 1.0 / (1.0 + exp(-x));
     case ND4C_ACTIVATION_TANH:
       return tanh(x);
+    case ND4C_ACTIVATION_SWISH:
+      return x / (1.0 + exp(-x));
+    case ND4C_ACTIVATION_HARD_SWISH:
+      return x * fmin(fmax(x / 6.0 + 0.5, 0.0), 1.0);
+    case ND4C_ACTIVATION_RELU6:
+      return isnan(x) ? x : fmin(fmax(x, 0.0), 6.0);
     default:
       return x;
   }

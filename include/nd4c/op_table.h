@@ -115,7 +115,10 @@
   X(GELU, 2, "gelu")             \
   X(GELU_TANH, 3, "gelu_tanh")   \
   X(SIGMOID, 4, "sigmoid")       \
-  X(TANH, 5, "tanh")
+  X(TANH, 5, "tanh")             \
+  X(SWISH, 6, "swish")           \
+  X(HARD_SWISH, 7, "hard_swish") \
+  X(RELU6, 8, "relu6")
 
 /* How cast_float8 rounds to float8_e8m0fnu, whose values are powers of two. */
 #define ND4C_ROUNDING_TABLE(X) \

@@ -226,7 +226,7 @@ def bias_add_refusals(s):
     x = s.small("float32", (2, 3))
     yield Refusal([x, s.small("float32", (2,))], {}, "SHAPE", "expected (3,)")
     yield Refusal([x, s.small("float32", (3,))], {"axis": 2}, "INDEX", "axis 2")
-    yield Refusal([x, s.small("float32", (3,))], {"activation": 6}, "ARGUMENT", "activation is 6")
+    yield Refusal([x, s.small("float32", (3,))], {"activation": 9}, "ARGUMENT", "activation is 9")
 
 
 @cases("clip_by_norm")

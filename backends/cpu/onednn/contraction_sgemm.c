@@ -110,8 +110,9 @@ static void activate_range(void *user, int64_t begin, int64_t end, int32_t worke
   const rows_job *j = user;
   (void)worker;
   float *y = (float *)j->call->outputs[0].data + begin * j->length;
-  const nd4c_unary_parameters none = {.alpha = 0};
-  j->activate((end - begin) * j->length, y, y, &none);
+  const nd4c_unary_parameters parameters =
+      nd4c_cpu_activation_parameters(ND4C_INT_OF(j->call, conv_activation), ND4C_FLOAT32);
+  j->activate((end - begin) * j->length, y, y, &parameters);
 }
 
 static nd4c_status pointwise_run(const nd4c_call *call) {

@@ -107,7 +107,9 @@ bool nd4c_onednn_strides_fit(int32_t rank, const int64_t *shape, const int64_t *
   return true;
 }
 
-static int activation_number(int64_t activation) {
+/* An activation as oneDNN has it; `alpha` and `beta` are its parameters. */
+static int activation_number(int64_t activation, float *alpha, float *beta) {
+  *alpha = *beta = 0;
   switch (activation) {
     case ND4C_ACTIVATION_RELU:
       return DNN_RELU;
@@ -117,6 +119,16 @@ static int activation_number(int64_t activation) {
       return DNN_GELU_TANH;
     case ND4C_ACTIVATION_SIGMOID:
       return DNN_LOGISTIC;
+    case ND4C_ACTIVATION_SWISH:
+      *alpha = 1;
+      return DNN_SWISH;
+    case ND4C_ACTIVATION_HARD_SWISH:
+      *alpha = 1.0F / 6;
+      *beta = 0.5F;
+      return DNN_HARD_SWISH;
+    case ND4C_ACTIVATION_RELU6:
+      *beta = 6;
+      return DNN_CLIP;
     default:
       return DNN_TANH;
   }
@@ -136,7 +148,9 @@ int nd4c_onednn_attr(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_m
     status = dnn->dnnl_post_ops_append_binary(post_ops, DNN_ADD, addend);
   }
   if (status == DNN_SUCCESS && activation != ND4C_ACTIVATION_NONE) {
-    status = dnn->dnnl_post_ops_append_eltwise(post_ops, activation_number(activation), 0, 0);
+    float alpha, beta;
+    const int number = activation_number(activation, &alpha, &beta);
+    status = dnn->dnnl_post_ops_append_eltwise(post_ops, number, alpha, beta);
   }
   if (status == DNN_SUCCESS) {
     status = dnn->dnnl_primitive_attr_set_post_ops(*attr, post_ops); /* copies */

@@ -288,7 +288,8 @@ static nd4c_status max_unpool(const nd4c_call *call, nd4c_cpu_work *work) {
 
 /* The kernels count activations as the op table does. */
 _Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_ACTIVATION_GELU == 2 &&
-                   ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5,
+                   ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5 &&
+                   ND4C_ACTIVATION_SWISH == 6 && ND4C_ACTIVATION_HARD_SWISH == 7 && ND4C_ACTIVATION_RELU6 == 8,
                "kernels/reference/contraction/activation.c");
 
 #define F ND4C_CPU_FLOATS

@@ -77,7 +77,7 @@ static void column_range(void *user, int64_t begin, int64_t end, int32_t worker)
   const nd4c_cpu_product *p = &j->p;
   int32_t row = p->rank - 2, column = row + 1;
   int64_t n = end - begin;
-  const nd4c_unary_parameters none = {.alpha = 0};
+  const nd4c_unary_parameters parameters = nd4c_cpu_activation_parameters(j->p.activation, ND4C_FLOAT32);
   (void)worker;
   for (int64_t r = 0; r < p->m && p->bias != NULL; r++) {
     nd4c_simd.cast->loops[ND4C_BFLOAT16][ND4C_FLOAT32](n, (const uint16_t *)p->bias->data + begin,
@@ -92,7 +92,7 @@ static void column_range(void *user, int64_t begin, int64_t end, int32_t worker)
   for (int64_t r = 0; r < p->m; r++) {
     float *sums = j->y + r * p->n + begin;
     if (j->activate != NULL) {
-      j->activate(n, sums, sums, &none);
+      j->activate(n, sums, sums, &parameters);
     }
     nd4c_simd.cast->loops[ND4C_FLOAT32][ND4C_BFLOAT16](n, sums,
                                                        (uint16_t *)p->y.tensor->data + r * p->y.strides[row] + begin);

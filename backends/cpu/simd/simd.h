@@ -90,5 +90,7 @@ bool nd4c_simd_joins(const nd4c_call *call, char *reason, size_t reason_size);
 
 /* The loop that applies an activation of linear or conv; NULL for none. */
 nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype);
+/* What that loop takes, for float32 and float64. */
+nd4c_unary_parameters nd4c_cpu_activation_parameters(int64_t activation, nd4c_dtype dtype);
 
 #endif

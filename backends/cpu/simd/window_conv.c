@@ -121,7 +121,8 @@ static void copy_window(const job *j, int64_t flat, int64_t group, char *to) {
 
 /* Adds the addend to a tile's results [position, output channel], applies the activation and writes them to y. */
 static void store_tile(const job *j, int64_t first, int64_t count, int64_t group, char *tile) {
-  const nd4c_unary_parameters none = {.alpha = 0};
+  const nd4c_unary_parameters parameters =
+      nd4c_cpu_activation_parameters(ND4C_INT_OF(j->call, conv_activation), j->y->dtype);
   for (int64_t p = 0; p < count; p++) {
     int64_t output[3] = {0}, image = locate(j, first + p, output);
     char *row = tile + p * j->outputs * j->bytes;
@@ -139,7 +140,7 @@ static void store_tile(const job *j, int64_t first, int64_t count, int64_t group
       j->loops->start(j->outputs, row, from, j->addend->strides[1], row);
     }
     if (j->activate != NULL) {
-      j->activate(j->outputs, row, row, &none);
+      j->activate(j->outputs, row, row, &parameters);
     }
     j->loops->spread(j->outputs, row, j->y->strides[1], (char *)j->y->data + y_offset * j->bytes);
   }

@@ -9,6 +9,7 @@ enum { BAND_BYTES = 1 << 18, MAX_TAPS = 1024, FEW_COLUMNS = 4, FARTHEST = 1024 }
 typedef struct job {
   const nd4c_depthwise_loops *loops;
   nd4c_unary_loop activate;
+  nd4c_unary_parameters parameters; /* of activate */
   const nd4c_tensor *x, *w, *y, *bias, *addend;
   nd4c_ref_window window; /* of two axes: an input with one axis is a plane of one row */
   int64_t bytes, height, width, copies, taps;
@@ -69,6 +70,7 @@ static void job_make(job *j, const nd4c_call *call) {
   j->bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   j->addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
   j->activate = nd4c_cpu_activation_loop(ND4C_INT_OF(call, conv_activation), y->dtype);
+  j->parameters = nd4c_cpu_activation_parameters(ND4C_INT_OF(call, conv_activation), y->dtype);
   j->scratch = call->scratch;
   j->copies = y->shape[1] / x->shape[1];
   window_of(call, &j->window);
@@ -130,7 +132,6 @@ static int64_t scratch_bytes(const nd4c_call *call) {
 /* Adds the addend to rows [first, first + rows) of a plane, and applies the activation. */
 static void finish_rows(const job *j, int64_t image, int64_t channel, int64_t first, int64_t rows, char *y) {
   const nd4c_gemm_loops *gemm = j->bytes == 4 ? nd4c_simd.gemm->float32 : nd4c_simd.gemm->float64;
-  const nd4c_unary_parameters none = {.alpha = 0};
   for (int64_t row = 0; row < rows; row++, y += j->y_step * j->bytes) {
     if (j->addend != NULL) {
       const nd4c_tensor *a = j->addend;
@@ -138,7 +139,7 @@ static void finish_rows(const job *j, int64_t image, int64_t channel, int64_t fi
       gemm->start(j->width, y, (const char *)a->data + at * j->bytes, a->strides[a->rank - 1], y);
     }
     if (j->activate != NULL) {
-      j->activate(j->width, y, y, &none);
+      j->activate(j->width, y, y, &j->parameters);
     }
   }
 }

@@ -229,10 +229,11 @@ static nd4c_winograd_target target_of_panel(const job *j, const nd4c_winograd_ta
 }
 
 static void activate(const job *j, const nd4c_winograd_target *to) {
-  const nd4c_unary_parameters none = {.alpha = 0};
+  const nd4c_unary_parameters parameters =
+      nd4c_cpu_activation_parameters(ND4C_INT_OF(j->call, conv_activation), ND4C_FLOAT32);
   for (int32_t r = 0; r < ND4C_WINOGRAD_RESULTS && j->activate != NULL; r++) {
     if (to->y[r] != NULL) {
-      j->activate(to->columns, to->y[r], to->y[r], &none);
+      j->activate(to->columns, to->y[r], to->y[r], &parameters);
     }
   }
 }

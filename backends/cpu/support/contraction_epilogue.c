@@ -49,12 +49,25 @@ bool nd4c_cpu_product_start(const nd4c_cpu_product *product, int32_t width) {
 
 static void finish_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
-  const nd4c_unary_parameters none = {.alpha = 0};
+  const nd4c_unary_parameters parameters = nd4c_cpu_activation_parameters(j->p->activation, j->p->y.tensor->dtype);
   (void)worker;
   for (int64_t row = begin; row < end; row++) {
     char *y = row_of(j, &j->p->y, row);
-    j->activate(j->p->n, y, y, &none);
+    j->activate(j->p->n, y, y, &parameters);
   }
+}
+
+nd4c_unary_parameters nd4c_cpu_activation_parameters(int64_t activation, nd4c_dtype dtype) {
+  static const float singles[] = {0, 6};
+  static const double doubles[] = {0, 6};
+  const bool bounded = activation == ND4C_ACTIVATION_RELU6, wide = dtype == ND4C_FLOAT64;
+  return (nd4c_unary_parameters){.alpha = 1, /* of swish */
+                                 .low = !bounded ? NULL
+                                        : wide   ? (const void *)&doubles[0]
+                                                 : &singles[0],
+                                 .high = !bounded ? NULL
+                                         : wide   ? (const void *)&doubles[1]
+                                                  : &singles[1]};
 }
 
 nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype) {
@@ -62,7 +75,10 @@ nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype) {
                               [ND4C_ACTIVATION_GELU] = ND4C_UNARY_gelu,
                               [ND4C_ACTIVATION_GELU_TANH] = ND4C_UNARY_gelu_tanh,
                               [ND4C_ACTIVATION_SIGMOID] = ND4C_UNARY_sigmoid,
-                              [ND4C_ACTIVATION_TANH] = ND4C_UNARY_tanh};
+                              [ND4C_ACTIVATION_TANH] = ND4C_UNARY_tanh,
+                              [ND4C_ACTIVATION_SWISH] = ND4C_UNARY_swish,
+                              [ND4C_ACTIVATION_HARD_SWISH] = ND4C_UNARY_hard_swish,
+                              [ND4C_ACTIVATION_RELU6] = ND4C_UNARY_clip};
   return activation == ND4C_ACTIVATION_NONE ? NULL : nd4c_simd.unary->loops[loops[activation]][dtype];
 }
 

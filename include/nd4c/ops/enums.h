@@ -13,7 +13,10 @@ typedef enum nd4c_activation {
   ND4C_ACTIVATION_GELU = 2,
   ND4C_ACTIVATION_GELU_TANH = 3,
   ND4C_ACTIVATION_SIGMOID = 4,
-  ND4C_ACTIVATION_TANH = 5
+  ND4C_ACTIVATION_TANH = 5,
+  ND4C_ACTIVATION_SWISH = 6,
+  ND4C_ACTIVATION_HARD_SWISH = 7,
+  ND4C_ACTIVATION_RELU6 = 8
 } nd4c_activation;
 
 /* How convolutions and pools pad x. EXPLICIT: by the attribute pads. VALID: not at all. SAME_UPPER, SAME_LOWER: so

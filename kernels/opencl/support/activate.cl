@@ -11,6 +11,12 @@ static inline REAL activate(REAL x) {
   return 1 / (1 + exp(-x));
 #elif ACTIVATION == 5
   return tanh(x);
+#elif ACTIVATION == 6
+  return x == -(REAL)INFINITY ? -(REAL)0 : x / (1 + exp(-x));
+#elif ACTIVATION == 7
+  return x == -(REAL)INFINITY ? -(REAL)0 : x * (x < -3 ? (REAL)0 : x > 3 ? (REAL)1 : x / 6 + (REAL)0.5);
+#elif ACTIVATION == 8
+  return x < 0 ? (REAL)0 : x > 6 ? (REAL)6 : x;
 #else
   return x;
 #endif

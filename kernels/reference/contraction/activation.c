@@ -3,7 +3,11 @@
 #include "kernels/reference/contraction/linear.h"
 
 /* The op table's numbers; kernels know nothing above themselves, a static assertion in the backend ties the two. */
-enum { NONE, RELU, GELU, GELU_TANH, SIGMOID, TANH };
+enum { NONE, RELU, GELU, GELU_TANH, SIGMOID, TANH, SWISH, HARD_SWISH, RELU6 };
+
+static double within(double x, double low, double high) {
+  return x < low ? low : x > high ? high : x; /* NaN passes */
+}
 
 double nd4c_ref_activate(int64_t activation, double x) {
   switch (activation) {
@@ -17,6 +21,12 @@ double nd4c_ref_activate(int64_t activation, double x) {
       return 1 / (1 + exp(-x));
     case TANH:
       return tanh(x);
+    case SWISH:
+      return x == -INFINITY ? -0.0 : x / (1 + exp(-x));
+    case HARD_SWISH:
+      return x == -INFINITY ? -0.0 : x * within(x / 6 + 0.5, 0, 1);
+    case RELU6:
+      return within(x, 0, 6);
     case NONE:
     default:
       return x;

@@ -1,14 +1,22 @@
-/* Merges relu, gelu, sigmoid and tanh into the conv or linear before them. passes.c runs it on every optimised plan.
+/* Merges relu, gelu, sigmoid, tanh, swish, hard_swish and clip between 0 and 6 into the conv or linear before them.
+ * passes.c runs it on every optimised plan.
  *
- * oneDNN's kernels apply the activation to their own result. There relu of NaN is 0, gelu of an infinity is NaN, and
- * sigmoid flushes subnormal results to 0. */
+ * oneDNN's kernels apply the activation to their own result. There relu and clip of NaN are 0, gelu of an infinity and
+ * swish of minus infinity are NaN, and sigmoid flushes subnormal results to 0. */
 #include <string.h>
 
 #include "base/status.h"
 #include "graph/passes.h"
 
+/* Whether a clip has the constant bounds 0 and 6. */
+static bool is_relu6(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
+  double low = 0, high = 0;
+  return nd4c_constant_scalar(rewrite, nd4c_node_input(node, ND4C_IN_clip_low), &low) &&
+         nd4c_constant_scalar(rewrite, nd4c_node_input(node, ND4C_IN_clip_high), &high) && low == 0 && high == 6;
+}
+
 /* Value of the attribute `activation` for a node; NONE if the node is not an activation. */
-static int64_t activation_of(const nd4c_graph_node *node) {
+static int64_t activation_of(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
   switch (node->def->info.op) {
     case ND4C_OP_relu:
       return ND4C_ACTIVATION_RELU;
@@ -18,6 +26,12 @@ static int64_t activation_of(const nd4c_graph_node *node) {
       return ND4C_ACTIVATION_TANH;
     case ND4C_OP_gelu:
       return node->attrs[ND4C_ATTR_gelu_approximate].as.i != 0 ? ND4C_ACTIVATION_GELU_TANH : ND4C_ACTIVATION_GELU;
+    case ND4C_OP_swish:
+      return node->attrs[ND4C_ATTR_swish_alpha].as.f == 1 ? ND4C_ACTIVATION_SWISH : ND4C_ACTIVATION_NONE;
+    case ND4C_OP_hard_swish:
+      return ND4C_ACTIVATION_HARD_SWISH;
+    case ND4C_OP_clip:
+      return is_relu6(rewrite, node) ? ND4C_ACTIVATION_RELU6 : ND4C_ACTIVATION_NONE;
     default:
       return ND4C_ACTIVATION_NONE;
   }
@@ -47,7 +61,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index, int64_t activation
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
-    int64_t activation = activation_of(&rewrite->graph->nodes[i]);
+    int64_t activation = activation_of(rewrite, &rewrite->graph->nodes[i]);
     if (activation != ND4C_ACTIVATION_NONE) {
       ND4C_TRY(fuse(rewrite, i, activation));
     }

@@ -323,6 +323,33 @@ static void conv_sigmoid(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last
   *last = check_unary(graph, ND4C_OP_sigmoid, *middle);
 }
 
+static void conv_swish(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, false);
+  *last = check_unary(graph, ND4C_OP_swish, *middle);
+}
+
+static void linear_hard_swish(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){5, 6});
+  nd4c_value w = check_constant(graph, 2, (int64_t[]){6, 7}, 1, -4, 4);
+  *middle = check_op(graph, ND4C_OP_linear, (nd4c_value[]){x, w}, 2, NULL, 0);
+  *last = check_unary(graph, ND4C_OP_hard_swish, *middle);
+}
+
+/* clip between 0 and `high`. */
+static void conv_clip(nd4c_graph *graph, double high, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, false);
+  const nd4c_value inputs[] = {*middle, check_scalar(graph, 0), check_scalar(graph, high)};
+  *last = check_op(graph, ND4C_OP_clip, inputs, 3, NULL, 0);
+}
+
+static void conv_relu6(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  conv_clip(graph, 6, middle, last);
+}
+
+static void conv_clip_to_1(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  conv_clip(graph, 1, middle, last);
+}
+
 static const pattern patterns[] = {
     {"conv, batch_norm", "fold_affine", 1, ND4C_OP_conv, 1, conv_norm, 0},
     {"conv with bias, batch_norm", "fold_affine", 1, ND4C_OP_conv, 1, conv_bias_norm, 0},
@@ -359,6 +386,10 @@ static const pattern patterns[] = {
     {"linear, gelu", "fuse_activation", 1, ND4C_OP_linear, 1, linear_gelu, 0},
     {"linear, tanh", "fuse_activation", 1, ND4C_OP_linear, 1, linear_tanh, 0},
     {"conv, sigmoid", "fuse_activation", 1, ND4C_OP_conv, 1, conv_sigmoid, 0},
+    {"conv, swish", "fuse_activation", 1, ND4C_OP_conv, 1, conv_swish, 0},
+    {"linear, hard_swish", "fuse_activation", 1, ND4C_OP_linear, 1, linear_hard_swish, 0},
+    {"conv, clip between 0 and 6", "fuse_activation", 1, ND4C_OP_conv, 1, conv_relu6, 0},
+    {"conv, clip between 0 and 1", "fuse_activation", 0, ND4C_OP_conv, 2, conv_clip_to_1, 0},
 };
 
 /* -- checks -------------------------------------------------------------------------------------------------------- */

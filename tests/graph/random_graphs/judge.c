@@ -145,18 +145,20 @@ static nd4c_array *widened(nd4c_array *array, bool wide) {
 }
 
 /* Where results deviate from what the ops say, as doc lines of passes tell. oneDNN's kernels that apply relu to their
- * result make 0 of NaN, those that apply gelu make NaN of an infinity, however gelu was spelled (fuse_activation). gelu
+ * result make 0 of NaN, those that apply gelu or swish make NaN of an infinity, however it was spelled, and clip of NaN
+ * may be a bound (fuse_activation). gelu
  * is right to some units in the last place of x, not of its result, which is much smaller for x below -2. Activations
  * that are products of x with a function of x give their limit -0 for minus infinity, where the product is NaN
  * (swish). */
 static bool deviates(nd4c_op op) {
   return op == ND4C_OP_gelu || op == ND4C_OP_relu || op == ND4C_OP_erf || op == ND4C_OP_tanh ||
-         op == ND4C_OP_multiply || op == ND4C_OP_divide;
+         op == ND4C_OP_multiply || op == ND4C_OP_divide || op == ND4C_OP_clip;
 }
 
 static double deviated(nd4c_op op, double from, double to, bool loses, double step) {
   switch (op) {
     case ND4C_OP_relu:
+    case ND4C_OP_clip: /* between 0 and 6; clip between other bounds keeps NaN, which this allows as well */
       return isnan(to) && loses ? 0 : to;
     case ND4C_OP_gelu:
       if (isinf(from)) {
@@ -238,7 +240,9 @@ static nd4c_status compute_node(const rg_sketch *sketch, const rg_node *node, bo
                                                      node->input_count, attrs, outputs);
   const bool changes = status == ND4C_OK && random != NULL && deviates(op) && rg_is_float(nd4c_array_dtype(outputs[0]));
   for (int32_t i = 0; i < node->input_count && changes; i++) {
-    deviate(op, operands[i], &outputs[0], random);
+    if (operands[i] != NULL) {
+      deviate(op, operands[i], &outputs[0], random);
+    }
   }
   if (status == ND4C_OK && random != NULL && is_shared_out(sketch, node) && rg_random(random) % 2 == 0) {
     lose_nan(&outputs[0]);
