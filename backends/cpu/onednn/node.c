@@ -71,6 +71,16 @@ static void place_operands(nd4c_onednn_node *node) {
   }
 }
 
+/* Where zero points that come with a run lie. */
+static void place_fixed(nd4c_onednn_node *node) {
+  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
+    if (node->fixed[i].argument != 0 && node->fixed[i].data == NULL) {
+      node->fixed[i].offset = node->scratch_bytes;
+      node->scratch_bytes += nd4c_onednn_align(sizeof(int32_t));
+    }
+  }
+}
+
 /* Moves the weights of the call to memory in the wanted arrangement. */
 static nd4c_status move_weights(nd4c_onednn_node *node, const nd4c_call *call, void *to) {
   nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
@@ -198,6 +208,7 @@ nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, n
     return status;
   }
   place_operands(node);
+  place_fixed(node);
   *state = node;
   return ND4C_OK;
 }
@@ -248,6 +259,14 @@ int64_t nd4c_onednn_node_scratch_bytes(const nd4c_call *call) {
   return node->scratch_bytes;
 }
 
+/* The zero point of a run as int32, in scratch. */
+static void *read_zero(const nd4c_call *call, const nd4c_onednn_fixed *fixed) {
+  const nd4c_tensor *zero = &call->inputs[fixed->input];
+  int32_t *number = (int32_t *)(void *)((char *)call->scratch + fixed->offset);
+  *number = zero->dtype == ND4C_INT8 ? *(const int8_t *)zero->data : *(const uint8_t *)zero->data;
+  return number;
+}
+
 static nd4c_status run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
   void *data[ND4C_ONEDNN_OPERANDS + ND4C_ONEDNN_FIXED];
   int32_t count = 0, y_at = 0;
@@ -272,7 +291,7 @@ static nd4c_status run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
   }
   for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
     if (node->fixed[i].argument != 0) {
-      data[count++] = node->fixed[i].data;
+      data[count++] = node->fixed[i].data != NULL ? node->fixed[i].data : read_zero(call, &node->fixed[i]);
     }
   }
   nd4c_status status = nd4c_onednn_step_run(node->dnn, &node->step, data, scratch);

@@ -105,11 +105,14 @@ typedef struct nd4c_onednn_operand {
   int64_t offset; /* in scratch, of the moved operand */
 } nd4c_onednn_operand;
 
-/* An argument that is the same in each run: factors and zero points of the call's constants. */
+/* An argument beside the operands: factors and zero points of the call's constants, or a zero point that comes with
+ * each run. */
 typedef struct nd4c_onednn_fixed {
   int argument;  /* oneDNN's number, 0: none */
   dnn_desc desc; /* both belong to the node; data was made by the host's allocate */
-  void *data;
+  void *data;    /* NULL: a byte of input `input`, which each run puts into scratch as int32 */
+  int input;
+  int64_t offset; /* there */
 } nd4c_onednn_fixed;
 
 /* The prepared state of a call: one primitive, and the reorders around it. */
@@ -171,6 +174,7 @@ static inline int64_t nd4c_onednn_align(int64_t bytes) {
 extern const nd4c_kernel *const nd4c_cpu_onednn_window_conv_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_int8_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_conv_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_matmul_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_sgemm_kernels[];
 

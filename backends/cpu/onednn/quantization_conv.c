@@ -1,95 +1,40 @@
-/* qlinear_conv on oneDNN. One primitive multiplies bytes by VNNI, adds the bias, scales, rounds and saturates. Scales,
- * zero points, weights and bias must be constants, as they are in models. dispatch/choice.c asks this kernel.
+/* qlinear_conv and conv_integer on oneDNN. One primitive multiplies bytes by VNNI; that of qlinear_conv adds the bias,
+ * scales, rounds and saturates, too. Weights must be constants, as they are in models, and so must the scales, zero
+ * points and the bias of qlinear_conv. dispatch/choice.c asks these kernels.
  *
- * The primitive works in float32: a sum of products, times x_scale w_scale / y_scale, plus the bias and the zero point
- * in that unit. A value that lies within about 2^-14 of the middle between two bytes may therefore be rounded to the
- * other one. Exact middles are rounded to even as ONNX asks: see `has_middles`. */
-#include <math.h>
+ * The primitive of qlinear_conv works in float32: a sum of products, times x_scale w_scale / y_scale, plus the bias and
+ * the zero point in that unit. A value that lies within about 2^-14 of the middle between two bytes may therefore be
+ * rounded to the other one. Exact middles are rounded to even as ONNX asks, except where the zero point of y is odd and
+ * a channel has one of the few factors with which they occur (quantization.c). The kernel refuses calls in which these
+ * are more than one in 64. */
 #include <string.h>
 
-#include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/onednn/quantization.h"
 
-/* A number of a constant: a scale, a zero point or a bias. */
-static double number(const nd4c_tensor *x, int64_t index) {
-  int64_t offset = x->size == 1 ? 0 : index * x->strides[0];
-  switch (x->dtype) {
-    case ND4C_INT8:
-      return ((const int8_t *)x->data)[offset];
-    case ND4C_UINT8:
-      return ((const uint8_t *)x->data)[offset];
-    case ND4C_INT32:
-      return ((const int32_t *)x->data)[offset];
-    default:
-      return (double)((const float *)x->data)[offset];
-  }
-}
-
-/* The factor of an output channel, rounded as the op says. */
-static float factor_of(const nd4c_call *call, int64_t channel) {
-  float x = (float)number(&call->inputs[ND4C_IN_qlinear_conv_x_scale], 0);
-  float w = (float)number(&call->inputs[ND4C_IN_qlinear_conv_w_scale], channel);
-  return x * w / (float)number(&call->inputs[ND4C_IN_qlinear_conv_y_scale], 0);
-}
+static const nd4c_onednn_scaled positions = {.x_scale = ND4C_IN_qlinear_conv_x_scale,
+                                             .w_scale = ND4C_IN_qlinear_conv_w_scale,
+                                             .y_scale = ND4C_IN_qlinear_conv_y_scale,
+                                             .y_zero = ND4C_IN_qlinear_conv_y_zero_point};
 
 /* -- may it ----------------------------------------------------------------------------------------------------- */
 
-/* Whether whole numbers times the factor can lie in the middle between two bytes. A factor is M 2^-e with odd M; such
- * numbers are multiples of 2^(e - 1), and so at least M / 2 times a byte's range: M is below 512. */
-static bool has_middles(float factor) {
-  int exponent = 0;
-  float fraction = ldexpf(frexpf(factor, &exponent), 9);
-  return fraction == rintf(fraction);
-}
-
-static bool is_constant(const nd4c_tensor *x) {
-  return (x->flags & ND4C_TENSOR_CONSTANT) != 0;
-}
-
-static const char *refuse_constants(const nd4c_call *call) {
-  for (int32_t i = 1; i < call->input_count; i++) {
-    const nd4c_tensor *x = nd4c_cpu_input(call, i);
-    if (x != NULL && !is_constant(x)) {
-      return "the weights, a scale, a zero point or the bias is not a constant";
+static const char *refuse_weights(const nd4c_call *call) {
+  static const int constants[] = {ND4C_IN_qlinear_conv_w, ND4C_IN_qlinear_conv_bias};
+  for (int i = 0; i < 2; i++) {
+    const nd4c_tensor *x = nd4c_cpu_input(call, constants[i]);
+    if (x != NULL && (x->flags & ND4C_TENSOR_CONSTANT) == 0) {
+      return "the weights or the bias are not a constant";
     }
   }
-  if (call->inputs[ND4C_IN_qlinear_conv_x_scale].dtype != ND4C_FLOAT32) {
-    return "the scales are not float32";
-  }
-  return call->inputs[ND4C_IN_qlinear_conv_w].dtype != ND4C_INT8 ? "the weights are not int8" : NULL;
-}
-
-/* What the numbers of the constants are refused for, which are known when the call is prepared. */
-static const char *refuse_numbers(const nd4c_call *call) {
-  const nd4c_tensor *zeros = &call->inputs[ND4C_IN_qlinear_conv_w_zero_point];
-  for (int64_t i = 0; i < zeros->size; i++) {
-    if (number(zeros, i) != 0) {
-      return "the weights have a zero point";
-    }
-  }
-  bool odd = ((int32_t)number(&call->inputs[ND4C_IN_qlinear_conv_y_zero_point], 0) & 1) != 0;
-  for (int64_t i = 0; i < call->inputs[ND4C_IN_qlinear_conv_w_scale].size; i++) {
-    float factor = factor_of(call, i);
-    if (!(fabsf(factor) >= 0x1p-100F && fabsf(factor) <= 0x1p100F)) {
-      return "x_scale w_scale / y_scale is 0, no number, or far from 1";
-    }
-    if (odd && has_middles(factor)) {
-      return "oneDNN rounds after it has added the zero point, which is odd: middles would go to odd numbers";
-    }
-  }
-  return NULL;
+  return call->inputs[ND4C_IN_qlinear_conv_w].dtype == ND4C_INT8 ? NULL : "the weights are not int8";
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_qlinear_conv_x];
   const char *why = nd4c_onednn_refuse_conv(call, nd4c_cpu_input(call, ND4C_IN_qlinear_conv_bias));
-  why = why == NULL ? refuse_constants(call) : why;
-  if (!nd4c_onednn_accept(why, x->dtype, reason, reason_size)) {
-    return false;
-  }
-  bool exact = nd4c_onednn_get()->exact_bytes;
-  return nd4c_onednn_accept(
-      exact ? NULL : "oneDNN has no VNNI here: it may add products of bytes in 16 bits, where they saturate", x->dtype,
-      reason, reason_size);
+  why = why == NULL ? nd4c_onednn_refuse_scaled(call, &positions) : why;
+  why = why == NULL ? refuse_weights(call) : why;
+  return nd4c_onednn_accept_bytes(why, x->dtype, reason, reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */
@@ -112,8 +57,8 @@ enum { FACTORS, ADDED, ZERO };
 static int fix_numbers(nd4c_onednn_node *node, const nd4c_call *call) {
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_qlinear_conv_bias);
   int64_t channels = call->outputs[0].shape[1];
-  int32_t x_zero = (int32_t)number(&call->inputs[ND4C_IN_qlinear_conv_x_zero_point], 0);
-  double y_zero = number(&call->inputs[ND4C_IN_qlinear_conv_y_zero_point], 0);
+  int32_t x_zero = (int32_t)nd4c_onednn_number(&call->inputs[ND4C_IN_qlinear_conv_x_zero_point], 0);
+  double y_zero = nd4c_onednn_number(&call->inputs[ND4C_IN_qlinear_conv_y_zero_point], 0);
   int status = fix(node, FACTORS, DNN_ARG_SCALES(DNN_ARG_WEIGHTS), ND4C_FLOAT32, channels);
   if (status == DNN_SUCCESS && (bias != NULL || y_zero != 0)) {
     status = fix(node, ADDED, DNN_ARG_BIAS, ND4C_FLOAT32, channels);
@@ -126,9 +71,9 @@ static int fix_numbers(nd4c_onednn_node *node, const nd4c_call *call) {
   }
   float *factors = node->fixed[FACTORS].data, *added = node->fixed[ADDED].data;
   for (int64_t i = 0; i < channels; i++) {
-    factors[i] = factor_of(call, i);
+    factors[i] = nd4c_onednn_factor(call, &positions, i);
     if (added != NULL) {
-      added[i] = (float)((bias != NULL ? number(bias, i) : 0) * (double)factors[i] + y_zero);
+      added[i] = (float)((bias != NULL ? nd4c_onednn_number(bias, i) : 0) * (double)factors[i] + y_zero);
     }
   }
   if (x_zero != 0) {
@@ -137,17 +82,28 @@ static int fix_numbers(nd4c_onednn_node *node, const nd4c_call *call) {
   return DNN_SUCCESS;
 }
 
-static int make_primitive(nd4c_onednn_node *node, const nd4c_call *call, dnn_desc any, int64_t groups) {
+/* Where the ops have what both have. */
+typedef struct conv_positions {
+  int w;
+  int32_t groups;
+  nd4c_cpu_window_attrs window;
+} conv_positions;
+
+static const conv_positions positions_of[] = {
+    {ND4C_IN_qlinear_conv_w, ND4C_ATTR_qlinear_conv_groups, ND4C_CPU_WINDOW_ATTRS(qlinear_conv)},
+    {ND4C_IN_conv_integer_w, ND4C_ATTR_conv_integer_groups, ND4C_CPU_WINDOW_ATTRS(conv_integer)}};
+
+static int make_primitive(nd4c_onednn_node *node, const nd4c_call *call, const conv_positions *at, dnn_desc any) {
   const nd4c_onednn *dnn = node->dnn;
-  const nd4c_cpu_window_attrs attrs = ND4C_CPU_WINDOW_ATTRS(qlinear_conv);
   nd4c_ref_window window;
-  nd4c_onednn_window at;
-  nd4c_cpu_window(call, attrs, call->inputs[ND4C_IN_qlinear_conv_w].shape + 2, &window);
-  nd4c_onednn_describe_window(&window, call->outputs[0].shape + 2, false, &at);
+  nd4c_onednn_window place;
+  nd4c_cpu_window(call, at->window, call->inputs[at->w].shape + 2, &window);
+  nd4c_onednn_describe_window(&window, call->outputs[0].shape + 2, false, &place);
   dnn_attr attr = NULL;
   int status = nd4c_onednn_attr(dnn, &attr, NULL, ND4C_ACTIVATION_NONE);
-  if (status == DNN_SUCCESS) {
-    status = dnn->dnnl_primitive_attr_set_scales_mask(attr, DNN_ARG_WEIGHTS, groups == 1 ? 1 : 3);
+  if (status == DNN_SUCCESS && node->fixed[FACTORS].argument != 0) {
+    int mask = call->attrs[at->groups].as.i == 1 ? 1 : 3;
+    status = dnn->dnnl_primitive_attr_set_scales_mask(attr, DNN_ARG_WEIGHTS, mask);
   }
   if (status == DNN_SUCCESS && node->fixed[ZERO].argument != 0) {
     status = dnn->dnnl_primitive_attr_set_zero_points_mask(attr, DNN_ARG_SRC, 0);
@@ -156,7 +112,7 @@ static int make_primitive(nd4c_onednn_node *node, const nd4c_call *call, dnn_des
     status = dnn->dnnl_convolution_forward_primitive_desc_create(
         &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_CONVOLUTION_DIRECT,
         node->operands[ND4C_ONEDNN_X].wanted, any, node->fixed[ADDED].desc, node->operands[ND4C_ONEDNN_Y].wanted,
-        at.stride, at.dilation, at.begin, at.end, attr);
+        place.stride, place.dilation, place.begin, place.end, attr);
   }
   if (attr != NULL) {
     dnn->dnnl_primitive_attr_destroy(attr);
@@ -164,24 +120,21 @@ static int make_primitive(nd4c_onednn_node *node, const nd4c_call *call, dnn_des
   return status;
 }
 
-static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
+/* Of a node whose numbers are fixed. */
+static int describe(nd4c_onednn_node *node, const nd4c_call *call, const conv_positions *at) {
   nd4c_onednn_operand *op = node->operands;
-  int64_t groups = ND4C_INT_OF(call, qlinear_conv_groups);
   dnn_desc any = NULL;
-  int status = fix_numbers(node, call);
   node->packs = true; /* the zero point of x decides on the arrangement, and is not known when a layout is asked for */
-  if (status == DNN_SUCCESS) {
-    status = nd4c_onednn_describe_image(node->dnn, &op[ND4C_ONEDNN_X], &call->inputs[ND4C_IN_qlinear_conv_x]);
-  }
+  int status = nd4c_onednn_describe_image(node->dnn, &op[ND4C_ONEDNN_X], &call->inputs[0]);
   if (status == DNN_SUCCESS) {
     status = nd4c_onednn_describe_image(node->dnn, &op[ND4C_ONEDNN_Y], &call->outputs[0]);
   }
   if (status == DNN_SUCCESS) {
-    status = nd4c_onednn_describe_weights(node->dnn, &op[ND4C_ONEDNN_W], &call->inputs[ND4C_IN_qlinear_conv_w], groups,
-                                          false, &any);
+    status = nd4c_onednn_describe_weights(node->dnn, &op[ND4C_ONEDNN_W], &call->inputs[at->w],
+                                          call->attrs[at->groups].as.i, false, &any);
   }
   if (status == DNN_SUCCESS) {
-    status = make_primitive(node, call, any, groups);
+    status = make_primitive(node, call, at, any);
   }
   if (any != NULL) {
     node->dnn->dnnl_memory_desc_destroy(any);
@@ -189,17 +142,66 @@ static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
   return status;
 }
 
+static int describe_qlinear(nd4c_onednn_node *node, const nd4c_call *call) {
+  int status = fix_numbers(node, call);
+  return status == DNN_SUCCESS ? describe(node, call, &positions_of[0]) : status;
+}
+
 static const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_qlinear_conv_x, ND4C_IN_qlinear_conv_w, -1, -1, -1};
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  const char *why = refuse_numbers(call);
+  const nd4c_tensor *zeros = &call->inputs[ND4C_IN_qlinear_conv_w_zero_point];
+  const char *why = nd4c_onednn_refuse_factors(call, &positions);
+  for (int64_t i = 0; i < zeros->size && why == NULL; i++) {
+    why = nd4c_onednn_number(zeros, i) == 0 ? NULL : "the weights have a zero point";
+  }
   ND4C_CPU_FAIL_IF(why != NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, why);
-  return nd4c_onednn_node_prepare(call, inputs, describe, state);
+  return nd4c_onednn_node_prepare(call, inputs, describe_qlinear, state);
 }
 
+/* -- conv_integer ----------------------------------------------------------------------------------------------- */
+
+static bool integer_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_integer_w];
+  const nd4c_tensor *zeros = nd4c_cpu_input(call, ND4C_IN_conv_integer_w_zero_point);
+  const char *why = nd4c_onednn_refuse_conv(call, NULL);
+  if (why == NULL && (w->dtype != ND4C_INT8 || (w->flags & ND4C_TENSOR_CONSTANT) == 0)) {
+    why = "the weights are not a constant of int8";
+  }
+  if (why == NULL && zeros != NULL && (zeros->flags & ND4C_TENSOR_CONSTANT) == 0) {
+    why = "the zero point of the weights is not a constant";
+  }
+  return nd4c_onednn_accept_bytes(why, call->inputs[0].dtype, reason, reason_size);
+}
+
+static int describe_integer(nd4c_onednn_node *node, const nd4c_call *call) {
+  nd4c_onednn_fixed *zero = &node->fixed[ZERO];
+  const int64_t one = 1;
+  int status = DNN_SUCCESS;
+  if (nd4c_cpu_input(call, ND4C_IN_conv_integer_x_zero_point) != NULL) {
+    zero->argument = DNN_ARG_ZERO_POINTS(DNN_ARG_SRC);
+    zero->input = ND4C_IN_conv_integer_x_zero_point;
+    status = nd4c_onednn_desc(node->dnn, &zero->desc, 1, &one, ND4C_INT32, &one);
+  }
+  return status == DNN_SUCCESS ? describe(node, call, &positions_of[1]) : status;
+}
+
+static const int integer_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_integer_x, ND4C_IN_conv_integer_w, -1, -1, -1};
+
+static nd4c_status integer_prepare(const nd4c_call *call, void **state) {
+  const nd4c_tensor *zeros = nd4c_cpu_input(call, ND4C_IN_conv_integer_w_zero_point);
+  for (int64_t i = 0; zeros != NULL && i < zeros->size; i++) {
+    ND4C_CPU_FAIL_IF(nd4c_onednn_number(zeros, i) != 0, ND4C_UNSUPPORTED, "%s: the weights have a zero point",
+                     call->op->name);
+  }
+  return nd4c_onednn_node_prepare(call, integer_inputs, describe_integer, state);
+}
+
+#define KERNEL(op, usable_function, prepare_function)                                                                  \
+  ND4C_CPU_KERNEL("onednn", op, #op, ND4C_CPU_PRIORITY_ONEDNN, ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8), \
+                  usable_function, nd4c_onednn_node_run, .prepare = (prepare_function),                                \
+                  .unprepare = nd4c_onednn_node_unprepare, .scratch_bytes = nd4c_onednn_node_scratch_bytes,            \
+                  .preferred_order = nd4c_onednn_channels_last)
+
 const nd4c_kernel *const nd4c_cpu_onednn_quantization_conv_kernels[] = {
-    ND4C_CPU_KERNEL("onednn", qlinear_conv, "qlinear_conv", ND4C_CPU_PRIORITY_ONEDNN,
-                    ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8), usable, nd4c_onednn_node_run,
-                    .prepare = prepare, .unprepare = nd4c_onednn_node_unprepare,
-                    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .preferred_order = nd4c_onednn_channels_last),
-    NULL};
+    KERNEL(qlinear_conv, usable, prepare), KERNEL(conv_integer, integer_usable, integer_prepare), NULL};

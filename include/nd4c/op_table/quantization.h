@@ -97,7 +97,7 @@
   OP(712, 1, conv_integer, QUANTIZATION, ND4C_SIG_CONV_INTEGER, conv_integer, INT8S,                                   \
      "y = (x - x_zero_point) * (w - w_zero_point) as conv, in int32, which wraps; padding counts as x_zero_point; "    \
      "w_zero_point: one, or one an output channel",                                                                    \
-     "||ConvInteger|", NONE, OPTIONS)                                                                                  \
+     "||ConvInteger|", FIRST_ORDER, OPTIONS)                                                                           \
   OP(713, 1, qlinear_conv, QUANTIZATION, ND4C_SIG_QLINEAR_CONV, qlinear_conv, INT8S,                                   \
      "y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even; bias int32; " \
      "where weights and scales are constants the value may be rounded in float32 before",                              \

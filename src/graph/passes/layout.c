@@ -139,7 +139,8 @@ static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
     return ND4C_OK;
   }
   const int32_t *order = NULL;
-  if (node->def->info.op == ND4C_OP_conv || node->def->info.op == ND4C_OP_qlinear_conv) {
+  const nd4c_op op = node->def->info.op;
+  if (op == ND4C_OP_conv || op == ND4C_OP_qlinear_conv || op == ND4C_OP_conv_integer) {
     int32_t wish[ND4C_MAX_RANK];
     bool found = false;
     ND4C_TRY(ask(work, node, wish, &found));

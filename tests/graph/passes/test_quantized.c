@@ -260,6 +260,42 @@ static void middles_go_to_even_numbers(void **state) {
   }
 }
 
+/* Ops of bytes as QLinearConv and ConvInteger give them: in a plan their weights are constants, which oneDNN takes;
+ * eager calls have none, and the reference computes them. Both agree to the bit. */
+static void ops_of_bytes_agree_with_the_reference(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof conv_rows / sizeof *conv_rows; i++) {
+    const conv_row *row = &conv_rows[i];
+    for (int32_t whole = 0; whole < 2; whole++) {
+      const int64_t shape[] = {row->outputs, row->channels / row->groups, row->kernel, row->kernel};
+      const int64_t strides[] = {row->stride, row->stride}, dilations[] = {row->dilation, row->dilation};
+      const int64_t count = row->w_axis < 0 ? 1 : row->outputs;
+      nd4c_graph *graph = NULL;
+      CHECK_OK(nd4c_graph_create(&graph));
+      nd4c_value x = quantize(graph, check_input(graph, "x", 4, (int64_t[]){2, row->channels, 9, 8}), row->x);
+      nd4c_value w = integers(graph, row->w_dtype, 4, shape, 11, row->w_dtype == ND4C_INT8 ? -128 : 0, 127);
+      nd4c_value w_zero = integers(graph, row->w_dtype, 1, &count, 13, row->w_zero, row->w_zero);
+      const nd4c_attr attrs[] = {check_ints("strides", strides, 2), check_ints("dilations", dilations, 2),
+                                 check_ints("pads", row->pads, 4), check_int("groups", row->groups)};
+      nd4c_value sums[] = {x, w, number(graph, row->x.dtype, row->x.zero), w_zero};
+      nd4c_value all[] = {x,
+                          check_scalar(graph, row->x.scale),
+                          number(graph, row->x.dtype, row->x.zero),
+                          w,
+                          check_constant(graph, 1, &count, 12, 0.005, 0.03),
+                          w_zero,
+                          check_scalar(graph, row->y.scale),
+                          number(graph, row->y.dtype, row->y.zero),
+                          integers(graph, ND4C_INT32, 1, &row->outputs, 15, -3000, 3000)};
+      nd4c_value y = whole ? check_op(graph, ND4C_OP_qlinear_conv, all, 9, attrs, 4)
+                           : check_op(graph, ND4C_OP_conv_integer, sums, 4, attrs, 4);
+      CHECK_OK(nd4c_graph_output(graph, "y", y));
+      nd4c_plan_destroy(check_graph(graph, 21, 0));
+      nd4c_graph_destroy(graph);
+    }
+  }
+}
+
 /* -- bounds, views and pools --------------------------------------------------------------------------------------- */
 
 static nd4c_value relu(nd4c_graph *graph, nd4c_value x) {
@@ -387,6 +423,7 @@ typedef struct product_row {
 static const product_row product_rows[] = {
     {"matmul", U8(0.02, 7), U8(0.3, 120), ND4C_INT8, -1, 0, false, false, false, ND4C_OP_qlinear_matmul},
     {"matmul per column", S8(0.02, 7), S8(0.3, 5), ND4C_INT8, 1, 0, false, false, false, ND4C_OP_qlinear_matmul},
+    {"matmul, even scales", U8(0.5, 7), U8(16, 121), ND4C_INT8, -1, 3, false, false, false, ND4C_OP_qlinear_matmul},
     {"unsigned weights", U8(0.02, 7), U8(0.3, 5), ND4C_UINT8, 1, 130, false, false, false, ND4C_OP_qlinear_matmul},
     {"linear", U8(0.02, 7), U8(0.3, 120), ND4C_INT8, 1, 0, true, false, true, ND4C_OP_linear_int8},
     {"linear turned", S8(0.02, 7), U8(0.3, 120), ND4C_INT8, 0, 3, true, true, true, ND4C_OP_linear_int8},
@@ -421,6 +458,45 @@ static void products_become_products_of_bytes(void **state) {
     if (fires && !check_has_step(plan, product_rows[i].becomes)) {
       fail_msg("%s: stays", product_rows[i].name);
     }
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+/* Two inputs [2, places, 3, 24], whose heads move to the front as in attention: q k^T, of bytes that lie apart. sliced:
+ * k is every second place, so that its columns have gaps. */
+static nd4c_value heads(nd4c_graph *graph, const char *name, int64_t places, affine of, bool last, bool sliced) {
+  const int64_t front[] = {0, 2, 1, 3}, back[] = {0, 2, 3, 1}, axes[] = {1}, start[] = {0}, stop[] = {places},
+                step[] = {2};
+  nd4c_value x = both(graph, check_input(graph, name, 4, (int64_t[]){2, places, 3, 24}), of);
+  if (sliced) {
+    const nd4c_attr attrs[] = {check_ints("axes", axes, 1), check_ints("starts", start, 1),
+                               check_ints("stops", stop, 1), check_ints("steps", step, 1)};
+    x = both(graph, check_op(graph, ND4C_OP_slice, &x, 1, attrs, 4), of);
+  }
+  const nd4c_attr attr = check_ints("axes", last ? back : front, 4);
+  return both(graph, check_op(graph, ND4C_OP_transpose, &x, 1, &attr, 1), of);
+}
+
+static void products_of_heads_become_products_of_bytes(void **state) {
+  (void)state;
+  bool fires = has_bytes();
+  const struct {
+    affine q, k, y;
+    bool sliced;
+  } rows[] = {{U8(0.02, 117), U8(0.019, 131), U8(0.3, 77), false},
+              {S8(0.02, -3), S8(0.02, 5), S8(0.2, 0), false},
+              {U8(0.021, 117), U8(0.02, 131), U8(0.3, 77), true},
+              {U8(0.02, 0), S8(0.021, 0), S8(0.23, -9), true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    nd4c_graph *graph = NULL;
+    comparison found;
+    CHECK_OK(nd4c_graph_create(&graph));
+    nd4c_value q = heads(graph, "q", 40, rows[i].q, false, false);
+    nd4c_value k = heads(graph, "k", 46, rows[i].k, true, rows[i].sliced);
+    CHECK_OK(nd4c_graph_output(graph, "y", quantize(graph, check_binary(graph, ND4C_OP_matmul, q, k), rows[i].y)));
+    nd4c_plan *plan = check_steps(graph, "heads", 1, &found);
+    assert_int_equal(check_has_step(plan, ND4C_OP_qlinear_matmul), fires);
     nd4c_plan_destroy(plan);
     nd4c_graph_destroy(graph);
   }
@@ -465,9 +541,14 @@ static void dynamic_products_become_linear(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(convs_become_convs_of_bytes),       cmocka_unit_test(middles_go_to_even_numbers),
-      cmocka_unit_test(quantising_moves_to_the_conv),      cmocka_unit_test(sums_become_sums_of_bytes),
-      cmocka_unit_test(products_become_products_of_bytes), cmocka_unit_test(dynamic_products_become_linear),
+      cmocka_unit_test(convs_become_convs_of_bytes),
+      cmocka_unit_test(ops_of_bytes_agree_with_the_reference),
+      cmocka_unit_test(middles_go_to_even_numbers),
+      cmocka_unit_test(quantising_moves_to_the_conv),
+      cmocka_unit_test(sums_become_sums_of_bytes),
+      cmocka_unit_test(products_become_products_of_bytes),
+      cmocka_unit_test(products_of_heads_become_products_of_bytes),
+      cmocka_unit_test(dynamic_products_become_linear),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
