@@ -71,7 +71,8 @@ static int32_t changes_of(const nd4c_plan *plan, const char *pass) {
       return plan->passes[i].changes;
     }
   }
-  return 0;
+  fail_msg("there is no pass %s", pass);
+  return -1;
 }
 
 static void run_plan(const nd4c_graph *graph, bool plain, nd4c_array *const *inputs, nd4c_plan **plan,
@@ -208,7 +209,8 @@ static nd4c_graph *conv_graph(const conv_row *row) {
   return graph;
 }
 
-/* Whether this machine computes products of bytes by another kernel than the reference's, so that passes fire. */
+/* Whether oneDNN multiplies bytes on this machine: then every pass fires. Elsewhere some do, where engine simd has a
+ * kernel; results must be right in any case. */
 static bool has_bytes(void) {
   comparison found;
   nd4c_graph *graph = conv_graph(&conv_rows[0]);
@@ -496,7 +498,7 @@ static void products_of_heads_become_products_of_bytes(void **state) {
     nd4c_value k = heads(graph, "k", 46, rows[i].k, true, rows[i].sliced);
     CHECK_OK(nd4c_graph_output(graph, "y", quantize(graph, check_binary(graph, ND4C_OP_matmul, q, k), rows[i].y)));
     nd4c_plan *plan = check_steps(graph, "heads", 1, &found);
-    assert_int_equal(check_has_step(plan, ND4C_OP_qlinear_matmul), fires);
+    assert_true(!fires || check_has_step(plan, ND4C_OP_qlinear_matmul));
     nd4c_plan_destroy(plan);
     nd4c_graph_destroy(graph);
   }
@@ -529,7 +531,7 @@ static void dynamic_products_become_linear(void **state) {
     run_plan(graph, true, inputs, &plain, expected);
     run_plan(graph, false, inputs, &plan, actual);
     assert_true(check_difference(expected[0], actual[0]) < 1e-6);
-    assert_int_equal(changes_of(plan, "dynamic_quantization"), fires ? 2 : 0);
+    assert_true(!fires || changes_of(plan, "dynamic_quantization") == 2);
     nd4c_plan_destroy(plain);
     nd4c_plan_destroy(plan);
     check_release(inputs, 1);
