@@ -4,7 +4,8 @@
 light_*.onnx: the nine networks of the package onnx. As shipped, every weight of them is one constant and so is every
 output; here the weights are seeded random values of the size that trained ones have (He: a convolution keeps the
 variance of what it reads). bert_base*.onnx: an encoder of BERT's shape as PyTorch exports it, its weights beside it as
-external data. The package networks has more, with variants by number ("resnet18@5"). The same seed gives the same files;
+external data. The package networks has more, with variants by number ("resnet18@5"), and
+the module quantized has models of 8 bits ("resnet50.qdq"). The same seed gives the same files;
 files that are up to date are not made again.
 """
 
@@ -20,6 +21,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import networks
+import quantized
 
 VERSION = "1"  # version of the models; a change makes all models again
 LIGHT = ("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet", "vgg19",
@@ -241,6 +243,7 @@ def make_bert(name, path):
 
 def sample_inputs(name, folder=FOLDER):
     """The input a model is compared on: name -> array. folder: where make() has put it."""
+    name = quantized.base_of(name) or name
     if networks.is_name(name):
         return networks.sample_inputs(name, folder / (name + ".onnx"))
     random = random_of(name, "input")
@@ -262,8 +265,12 @@ def make(name, folder):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (path.exists() and stamp.exists() and stamp.read_text() == version):
             stamp.unlink(missing_ok=True)
-            maker = networks.make if networks.is_name(name) else make_bert if name in BERT else make_light
-            maker(name, path)
+            base = quantized.base_of(name)
+            if base:
+                quantized.make(name, make(base, folder), sample_inputs(base, folder), path)
+            else:
+                maker = networks.make if networks.is_name(name) else make_bert if name in BERT else make_light
+                maker(name, path)
             stamp.write_text(version)
     return path
 
@@ -273,9 +280,9 @@ def main():
     parser.add_argument("names", nargs="*", help="which (default: all): " + ", ".join(NAMES))
     parser.add_argument("--output", type=pathlib.Path, default=FOLDER)
     options = parser.parse_args()
-    unknown = [name for name in options.names if name not in NAMES and not networks.is_name(name)]
+    unknown = [name for name in options.names if name not in NAMES + quantized.NAMES and not networks.is_name(name)]
     if unknown:
-        parser.error(f"unknown model {unknown[0]!r}; known: {', '.join(NAMES + networks.NAMES)}, and variants as resnet18@5")
+        parser.error(f"unknown model {unknown[0]!r}; known: {', '.join(NAMES + networks.NAMES + quantized.NAMES)}, and variants as resnet18@5")
     for name in options.names or NAMES:
         path = make(name, options.output)
         print(f"{os.path.getsize(path) / 1e6:8.1f} MB  {path}", flush=True)
