@@ -45,8 +45,35 @@ static void lay_out(const nd4c_tensor *x, const nd4c_tensor *y, const axes *orde
                                                                                         : ND4C_TILE_WALK;
 }
 
-void nd4c_tile_lay_out(const nd4c_execution *execution, nd4c_tile_operand *operands) {
-  const nd4c_tensor *y = &execution->outputs[0];
+/* A tensor in C order. The arrays are its shape and strides. */
+static nd4c_tensor in_c_order(int32_t rank, const int64_t *extents, int64_t *shape, int64_t *strides) {
+  nd4c_tensor y = {.rank = rank, .shape = shape, .strides = strides, .size = 1, .flags = ND4C_TENSOR_CONTIGUOUS};
+  for (int32_t axis = rank - 1; axis >= 0; axis--) {
+    shape[axis] = extents[axis];
+    strides[axis] = y.size;
+    y.size *= extents[axis];
+  }
+  return y;
+}
+
+/* The result of a tail, along its own elements. */
+static void lay_out_total(const nd4c_tensor *x, nd4c_tile_operand *operand) {
+  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
+  const nd4c_tensor y = in_c_order(x->rank, x->shape, shape, strides);
+  axes order;
+  operand->bytes = nd4c_cpu_dtype_bytes(x->dtype);
+  operand->data = x->data;
+  find_axes(&y, &order);
+  lay_out(x, &y, &order, operand);
+}
+
+void nd4c_tile_lay_out(const nd4c_tile_program *program, const nd4c_execution *execution, nd4c_tile_operand *operands) {
+  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
+  nd4c_tensor whole = {.rank = 0};
+  if (program->run != 0) {
+    whole = in_c_order(program->rank, program->shape, shape, strides);
+  }
+  const nd4c_tensor *y = program->run != 0 ? &whole : &execution->outputs[0];
   const int32_t inputs = execution->input_count, count = inputs + execution->output_count;
   axes order = {.count = -1}; /* not found yet */
   bool in_order = true;
@@ -56,6 +83,10 @@ void nd4c_tile_lay_out(const nd4c_execution *execution, nd4c_tile_operand *opera
   for (int32_t i = 0; i < count; i++) {
     const nd4c_tensor *x = i < inputs ? &execution->inputs[i] : &execution->outputs[i - inputs];
     nd4c_tile_operand *operand = &operands[i];
+    if (program->ports[i].is_total) {
+      lay_out_total(x, operand);
+      continue;
+    }
     operand->bytes = nd4c_cpu_dtype_bytes(x->dtype);
     operand->data = x->data;
     const bool flat = in_order && x->size == y->size && (x->flags & ND4C_TENSOR_CONTIGUOUS) != 0;

@@ -1,8 +1,9 @@
 /* Chooses the chains that engine tile computes. compiler.c calls it.
  *
  * Nodes can be one chain if loops of engine simd compute them, their outputs have one shape, and no path leaves the
- * chain and enters it again. A node's depth is the largest number of edges on a path to it that cannot lie inside a
- * chain. Nodes of equal depth that are connected are one chain: a path that leaves it ends at a greater depth. */
+ * chain and enters it again. A reduction can be a tail of the chain that it reads: what reads its result is outside. A
+ * node's depth is the largest number of edges on a path to it that cannot lie inside a chain. Nodes of equal depth that
+ * are connected are one chain: a path that leaves it ends at a greater depth. */
 #include "backends/cpu/tile/tile.h"
 
 /* What calls cost, in nanoseconds, measured on Zen 4. */
@@ -26,6 +27,7 @@ typedef struct choosing {
   int32_t *chain;    /* by node: another node of its chain, or itself for the first; -1: not computed here */
   int32_t *next;     /* by node: the next one of its chain, -1: the last */
   int32_t *tail;     /* by first node of a chain: its last node so far */
+  int64_t *run;      /* by node: elements that a tail reduces to one; 0: it is no tail */
   bool *outer;       /* by value: read outside of the region's chains, or not by a node */
 } choosing;
 
@@ -36,9 +38,10 @@ static const nd4c_tensor *result(const choosing *work, int32_t node) {
   return &work->region->nodes[node]->outputs[0];
 }
 
-/* Whether both nodes may lie in one chain. */
+/* Whether node b, which reads a result of node a, may lie in one chain with it. */
 static bool can_join(const choosing *work, int32_t a, int32_t b) {
-  return work->chain[a] >= 0 && work->chain[b] >= 0 && nd4c_cpu_same_shape(result(work, a), result(work, b));
+  return work->chain[a] >= 0 && work->chain[b] >= 0 && work->run[a] == 0 &&
+         (work->run[b] != 0 || nd4c_cpu_same_shape(result(work, a), result(work, b)));
 }
 
 static int32_t producer_of(const choosing *work, int32_t node, int32_t input) {
@@ -49,13 +52,16 @@ static int32_t producer_of(const choosing *work, int32_t node, int32_t input) {
 static nd4c_status find_loops(const choosing *work) {
   for (int32_t i = 0; i < work->region->node_count; i++) {
     nd4c_simd_element element;
+    nd4c_tile_tail tail;
     char reason[128];
     const nd4c_call *call = work->region->nodes[i];
-    const bool taken = call->output_count == 1 && call->input_count <= ND4C_TILE_OPERANDS &&
-                       nd4c_simd_find_element(call, &element, reason, sizeof reason);
+    const bool reduces = nd4c_tile_find_tail(call, &tail);
+    const bool taken = reduces || (call->output_count == 1 && call->input_count <= ND4C_TILE_OPERANDS &&
+                                   nd4c_simd_find_element(call, &element, reason, sizeof reason));
+    work->run[i] = reduces ? tail.run : 0;
     work->chain[i] = taken ? i : -1;
     if (!taken) {
-      ND4C_BACKEND_TRY(work->answer->decline(work->answer, i, "no element-wise op of engine simd"));
+      ND4C_BACKEND_TRY(work->answer->decline(work->answer, i, "no element-wise op or reduction of engine simd"));
     }
   }
   return ND4C_OK;
@@ -80,7 +86,7 @@ static void find_depths(const choosing *work) {
 static void sink(const choosing *work) {
   const nd4c_segment *region = work->region;
   for (int32_t i = region->node_count - 1; i >= 0; i--) {
-    if (work->chain[i] >= 0 && work->latest[i] != INT32_MAX) {
+    if (work->chain[i] >= 0 && work->run[i] == 0 && work->latest[i] != INT32_MAX) {
       work->depth[i] = work->latest[i];
     }
     for (int32_t k = 0; k < region->nodes[i]->input_count; k++) {
@@ -149,13 +155,21 @@ typedef struct load {
       moving_outside; /* nanoseconds of one thread; outside: operands that are not the chain's own */
 } load;
 
+/* That the node computes or reduces. */
+static int64_t elements_of(const choosing *work, int32_t node) {
+  return work->run[node] != 0 ? work->region->nodes[node]->inputs[0].size : result(work, node)->size;
+}
+
 static load weigh(const choosing *work, int32_t node) {
   const nd4c_call *call = work->region->nodes[node];
-  const int64_t size = result(work, node)->size, bytes = size * nd4c_cpu_dtype_bytes(call->outputs[0].dtype);
-  nd4c_simd_element element;
+  const bool reduces = work->run[node] != 0;
+  const int64_t bytes = result(work, node)->size * nd4c_cpu_dtype_bytes(call->outputs[0].dtype);
+  nd4c_simd_element element = {.cost = ND4C_TILE_TAIL_COST};
   char reason[128];
-  (void)nd4c_simd_find_element(call, &element, reason, sizeof reason); /* it was found before */
-  load total = {.computing = size * element.cost / COST_UNITS, .moving = traffic(bytes)};
+  if (!reduces) {
+    (void)nd4c_simd_find_element(call, &element, reason, sizeof reason); /* it was found before */
+  }
+  load total = {.computing = elements_of(work, node) * element.cost / COST_UNITS, .moving = traffic(bytes)};
   total.moving_outside = work->outer[work->region->node_outputs[node][0]] ? total.moving : 0;
   for (int32_t k = 0; k < call->input_count; k++) {
     const nd4c_tensor *x = &call->inputs[k];
@@ -169,7 +183,7 @@ static load weigh(const choosing *work, int32_t node) {
 }
 
 static estimate judge(const choosing *work, const int32_t *nodes, int32_t count, int32_t width) {
-  const int64_t tiles = result(work, nodes[0])->size / 1024 + 1;
+  const int64_t tiles = elements_of(work, nodes[0]) / 1024 + 1;
   estimate cost = {count * CALL, RUN};
   int64_t apart = 0;
   load all = {0};
@@ -185,7 +199,32 @@ static estimate judge(const choosing *work, const int32_t *nodes, int32_t count,
   return cost;
 }
 
-static nd4c_status offer(const choosing *work, const int32_t *nodes, int32_t count, int32_t width) {
+/* Takes tails out of the list whose runs differ from those of the first one, and tails without a chain. */
+static nd4c_status drop_tails(const choosing *work, int32_t *nodes, int32_t *count) {
+  int64_t run = 0;
+  int32_t kept = 0, tails = 0;
+  for (int32_t i = 0; i < *count; i++) {
+    const int64_t its = work->run[nodes[i]];
+    run = run == 0 ? its : run;
+    if (its == run || its == 0) {
+      tails += its != 0;
+      nodes[kept++] = nodes[i];
+    } else {
+      ND4C_BACKEND_TRY(work->answer->decline(work->answer, nodes[i], "it reduces other axes than its neighbour"));
+    }
+  }
+  for (int32_t i = 0; i < kept && tails == kept && kept > 1; i++) {
+    ND4C_BACKEND_TRY(work->answer->decline(work->answer, nodes[i], "reductions alone"));
+  }
+  *count = tails == kept && kept > 1 ? 0 : kept;
+  return ND4C_OK;
+}
+
+static nd4c_status offer(const choosing *work, int32_t *nodes, int32_t count, int32_t width) {
+  ND4C_BACKEND_TRY(drop_tails(work, nodes, &count));
+  if (count == 0) {
+    return ND4C_OK;
+  }
   const estimate cost = judge(work, nodes, count, width);
   if (count > 1 && cost.apart - cost.together >= WORTH) {
     return work->answer->take(work->answer, nodes, count, cost.together, 0);
@@ -265,11 +304,13 @@ nd4c_status nd4c_tile_partition(const nd4c_segment *region, const nd4c_compile_o
   if (region->node_count < 2) { /* an eager call, or a node by itself: a kernel computes it as well */
     return ND4C_OK;
   }
-  const size_t bytes = ((size_t)region->node_count * 5 + (size_t)region->value_count) * sizeof(int32_t) +
+  const size_t runs = (size_t)region->node_count * sizeof(int64_t);
+  const size_t bytes = runs + ((size_t)region->node_count * 5 + (size_t)region->value_count) * sizeof(int32_t) +
                        (size_t)region->value_count * sizeof(bool);
-  int32_t *memory = nd4c_cpu_host->allocate_pages(bytes);
+  char *memory = nd4c_cpu_host->allocate_pages(bytes);
   ND4C_CPU_FAIL_IF(memory == NULL, ND4C_MEMORY, "tile: no memory to look at %d nodes", (int)region->node_count);
-  const nd4c_status status = choose(&work, memory, options->width);
+  work.run = (int64_t *)(void *)memory;
+  const nd4c_status status = choose(&work, (int32_t *)(void *)(memory + runs), options->width);
   nd4c_cpu_host->free_pages(memory, bytes);
   return status;
 }

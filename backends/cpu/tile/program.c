@@ -108,8 +108,42 @@ static void add_loads(assembly *work, int32_t node, const nd4c_simd_element *ele
   }
 }
 
+/* A tail writes its result itself, once it has the whole run. */
+static void add_tail(assembly *work, int32_t node, const nd4c_tile_tail *tail) {
+  nd4c_tile_program *program = work->program;
+  const nd4c_call *call = work->piece->nodes[node];
+  const int32_t value = work->piece->node_inputs[node][0], result = work->piece->node_outputs[node][0];
+  const int32_t bytes = nd4c_cpu_dtype_bytes(call->inputs[0].dtype);
+  if (work->slot_of[result] < 0) {
+    let_go(work, value, node);
+    return; /* nothing reads it */
+  }
+  if (value < program->input_count) {
+    nd4c_tile_port *port = &program->ports[value];
+    port->needs_elements = true;
+    if (port->bytes == 0) { /* the first node that reads it */
+      port->bytes = bytes;
+      port->reg = take_register(work, value, false);
+      add_step(program, ND4C_TILE_LOAD, value);
+    }
+  }
+  nd4c_tile_step *step = add_step(program, ND4C_TILE_REDUCE, work->slot_of[result]);
+  step->tail = *tail;
+  step->tail.index = program->tail_count++;
+  step->tail.bytes = bytes;
+  step->operands[0] = work->slot_of[value];
+  program->ports[step->slot] = (nd4c_tile_port){.bytes = bytes, .is_total = true};
+  program->cost += ND4C_TILE_TAIL_COST;
+  let_go(work, value, node);
+}
+
 static nd4c_status add_node(assembly *work, int32_t node) {
   const nd4c_segment *piece = work->piece;
+  nd4c_tile_tail tail;
+  if (nd4c_tile_find_tail(piece->nodes[node], &tail)) {
+    add_tail(work, node, &tail);
+    return ND4C_OK;
+  }
   nd4c_tile_program *program = work->program;
   const nd4c_call *call = piece->nodes[node];
   const int32_t *values = piece->node_inputs[node];
@@ -194,7 +228,22 @@ static nd4c_status choose_tile(const assembly *work) {
   return ND4C_OK;
 }
 
+/* The shape of the chain's values, and the length of its tails' runs, which partition.c has compared. */
+static void find_shape(assembly *work) {
+  nd4c_tile_program *program = work->program;
+  for (int32_t i = 0; i < work->piece->node_count; i++) {
+    nd4c_tile_tail tail;
+    const bool reduces = nd4c_tile_find_tail(work->piece->nodes[i], &tail);
+    const nd4c_tensor *x = reduces ? &work->piece->nodes[i]->inputs[0] : output_of(work->piece, i);
+    program->run = reduces ? tail.run : program->run;
+    program->size = x->size;
+    program->rank = x->rank;
+    memcpy(program->shape, x->shape, (size_t)x->rank * sizeof *x->shape);
+  }
+}
+
 static nd4c_status assemble(assembly *work) {
+  find_shape(work);
   find_uses(work);
   for (int32_t i = 0; i < work->piece->node_count; i++) {
     ND4C_BACKEND_TRY(add_node(work, i));

@@ -113,7 +113,7 @@ void nd4c_tile_list_chain(const nd4c_segment *piece, nd4c_tile_program *program)
   listing work = {.program = program, .running = -1, .outputs = program->input_count};
   program->chain_count = 0;
   const int64_t buffers = (int64_t)program->register_count * nd4c_simd.chain->block * (int64_t)sizeof(float);
-  if (nd4c_simd.chain->block == 0 || buffers > ND4C_TILE_MEMORY || !is_float32(piece)) {
+  if (program->run != 0 || nd4c_simd.chain->block == 0 || buffers > ND4C_TILE_MEMORY || !is_float32(piece)) {
     return;
   }
   for (int32_t i = 0; i < program->step_count; i++) {

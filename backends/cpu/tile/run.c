@@ -7,6 +7,7 @@ typedef struct run {
   const nd4c_tile_operand *operands; /* inputs, then outputs */
   int64_t first, size;               /* elements of the chain: those before the first are computed */
   bool stream;                       /* outputs are written past the caches */
+  uint64_t *partials;                /* accumulators of long runs */
   int32_t widest_input;              /* bytes an element, of those inputs that are read in place */
 } run;
 
@@ -16,13 +17,14 @@ typedef struct tile {
   bool repeated[ND4C_TILE_SLOTS];  /* one element stands for all */
   int32_t moving[ND4C_TILE_SLOTS]; /* ports that are read or written in place */
   int32_t moving_count;
-  int64_t begin, count;
+  int64_t number, begin, count;
   int64_t next_count; /* elements of the next tile, 0: this is the last one */
   int64_t ahead;      /* bytes of each input of the next tile that were prefetched */
 } tile;
 
 int64_t nd4c_tile_scratch_bytes(const nd4c_tile_program *program) {
-  return (int64_t)sizeof(nd4c_tile_operand) * (program->input_count + program->output_count);
+  return (int64_t)sizeof(nd4c_tile_operand) * (program->input_count + program->output_count) +
+         nd4c_tile_partial_count(program) * (int64_t)sizeof(uint64_t);
 }
 
 static void prepare(const run *work, char *memory, tile *now) {
@@ -32,6 +34,10 @@ static void prepare(const run *work, char *memory, tile *now) {
   for (int32_t i = 0; i < ports; i++) {
     const nd4c_tile_operand *operand = &work->operands[i];
     const bool input = i < program->input_count;
+    if (program->ports[i].is_total) {
+      now->repeated[i] = false;
+      continue;
+    }
     now->repeated[i] = input && operand->lie == ND4C_TILE_REPEATED && !program->ports[i].needs_elements;
     if (now->repeated[i]) {
       now->slots[i] = operand->data;
@@ -125,6 +131,9 @@ static void run_steps(const run *work, tile *now) {
     if (step->action == ND4C_TILE_COMPUTE) {
       compute(step, now);
       prefetch(work, now);
+    } else if (step->action == ND4C_TILE_REDUCE) {
+      nd4c_tile_reduce(program, step, now->number, now->begin, now->count, now->slots[step->operands[0]],
+                       &work->operands[step->slot], work->partials);
     } else if (step->action == ND4C_TILE_LOAD) {
       load(work, now, step->slot);
     } else {
@@ -135,16 +144,20 @@ static void run_steps(const run *work, tile *now) {
 
 static void run_tiles(void *user, int64_t begin, int64_t end, int32_t worker) {
   const run *work = user;
-  const int64_t most = work->program->tile;
+  const int64_t left = work->size - work->first;
   _Alignas(64) char memory[ND4C_TILE_MEMORY];
   tile now;
   (void)worker;
   prepare(work, memory, &now);
   for (int64_t number = begin; number < end; number++) {
-    now.begin = work->first + number * most;
-    now.count = work->size - now.begin < most ? work->size - now.begin : most;
-    const int64_t rest = work->size - now.begin - now.count;
-    now.next_count = number + 1 < end ? (rest < most ? rest : most) : 0;
+    int64_t next = 0;
+    now.number = number;
+    nd4c_tile_place(work->program, left, number, &now.begin, &now.count);
+    now.next_count = 0;
+    if (number + 1 < end) {
+      nd4c_tile_place(work->program, left, number + 1, &next, &now.next_count);
+    }
+    now.begin += work->first;
     now.ahead = 0;
     for (int32_t i = 0; i < now.moving_count; i++) {
       const nd4c_tile_operand *operand = &work->operands[now.moving[i]];
@@ -165,6 +178,9 @@ static bool should_stream(const run *work) {
   for (int32_t i = 0; i < program->input_count + program->output_count; i++) {
     const bool output = i >= program->input_count;
     const nd4c_tile_operand *operand = &work->operands[i];
+    if (program->ports[i].is_total) {
+      continue;
+    }
     bytes[output] += operand->lie == ND4C_TILE_FLAT ? work->size * operand->bytes : 0;
     for (int32_t k = program->input_count; !output && k < program->input_count + program->output_count; k++) {
       if (work->operands[k].data == operand->data) {
@@ -181,16 +197,20 @@ nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution
   if (execution->output_count == 0 || execution->outputs[0].size == 0) {
     return ND4C_OK; /* in a graph without passes, a chain may have no reader */
   }
-  run work = {.program = program, .operands = operands, .size = execution->outputs[0].size};
-  nd4c_tile_lay_out(execution, operands);
+  run work = {.program = program,
+              .operands = operands,
+              .size = program->run != 0 ? program->size : execution->outputs[0].size,
+              .partials = (uint64_t *)(void *)(operands + program->input_count + program->output_count)};
+  nd4c_tile_lay_out(program, execution, operands);
   work.stream = should_stream(&work);
   for (int32_t i = 0; i < program->input_count; i++) {
     const bool wider = operands[i].lie == ND4C_TILE_FLAT && operands[i].bytes > work.widest_input;
     work.widest_input = wider ? operands[i].bytes : work.widest_input;
   }
   work.first = nd4c_tile_run_chain(program, operands, work.size, execution->width, work.stream);
-  const int64_t tiles = (work.size - work.first + program->tile - 1) / program->tile;
+  const int64_t tiles = nd4c_tile_count(program, work.size - work.first);
   const int64_t grain = ND4C_TILE_PIECE_COST / ((int64_t)program->cost * program->tile);
   nd4c_cpu_parallel(tiles, grain > 0 ? grain : 1, execution->width, run_tiles, &work);
+  nd4c_tile_finish_runs(program, operands, work.partials, execution->width);
   return ND4C_OK;
 }
