@@ -82,6 +82,16 @@ static inline void make_chain(const builder *b) {
   CHECK_OK(nd4c_graph_output(b->graph, "y", y));
 }
 
+/* The same op on operands of two dtypes and equal extents. */
+static inline void make_mixed(const builder *b) {
+  nd4c_value x = check_input(b->graph, "x", 2, (int64_t[]){b->n, b->m}), d = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_input(b->graph, "d", ND4C_FLOAT64, 2, (int64_t[]){b->n, b->m}, &d));
+  const nd4c_attr single = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_FLOAT32}};
+  nd4c_value wide = check_unary(b->graph, ND4C_OP_exp, d), narrow = check_unary(b->graph, ND4C_OP_exp, x);
+  wide = check_op(b->graph, ND4C_OP_cast, &wide, 1, &single, 1);
+  CHECK_OK(nd4c_graph_output(b->graph, "y", check_binary(b->graph, ND4C_OP_multiply, wide, narrow)));
+}
+
 typedef struct graph_case {
   const char *name;
   void (*make)(const builder *b);
@@ -95,6 +105,7 @@ static const graph_case graphs[] = {
     {"attention", make_attention, {1, 1}, {{1, 1}, {2, 5}, {1, 37}, {2, 6}, {2, 5}, {1, 64}}},
     {"cache", make_cache, {0, 1}, {{0, 1}, {1, 1}, {2, 1}, {3, 4}, {0, 7}, {100, 1}}},
     {"chain", make_chain, {1, 2}, {{1, 2}, {2, 3}, {300, 40}, {64, 64}, {7, 2}, {300, 40}, {301, 1000}}},
+    {"mixed", make_mixed, {1, 1}, {{2, 3}, {1, 1}, {40, 50}, {2, 3}}},
 };
 
 enum { GRAPHS = sizeof graphs / sizeof *graphs };

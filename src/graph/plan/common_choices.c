@@ -1,5 +1,5 @@
 /* The kernel choices that the bindings of a plan share (common.h). A choice serves each node of the same op and
- * attributes whose operands have the same extents and strides, and the same constants. */
+ * attributes whose operands have the same dtypes, extents and strides, and the same constants. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -45,7 +45,7 @@ static int32_t write_operand(const nd4c_plan *plan, nd4c_value value, const nd4c
   const nd4c_slot *root = slot == NULL ? NULL : &plan->slots[slot->root];
   const bool constant = root != NULL && root->kind == ND4C_SLOT_CONSTANT;
   int32_t length = 0;
-  to[length++] = slot == NULL ? -1 : tensor->rank;
+  to[length++] = slot == NULL ? -1 : (int64_t)tensor->dtype << 32 | tensor->rank;
   to[length++] = constant ? (int64_t)(intptr_t)root->array : 0;
   to[length++] = constant ? slot->offset : 0;
   for (int32_t i = 0; slot != NULL && i < tensor->rank; i++) {
