@@ -67,6 +67,7 @@ typedef struct driver {
   int32_t count;
   nd4c_context *context; /* of passes that run on every plan */
   nd4c_pass_watch *watch;
+  double weight;                      /* the estimate of the graph as it is */
   int64_t version;                    /* of the graph: grows with each run that changes it */
   int64_t settled[ND4C_PASS_RECORDS]; /* the version on which the pass has nothing to do; 0: none yet */
 } driver;
@@ -99,6 +100,13 @@ static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *chang
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "pass %s", row->name);
 }
 
+/* Compares the estimates before and after a run that changed the graph. */
+static void weigh(driver *d, nd4c_pass_record *record) {
+  const double before = d->weight;
+  d->weight = nd4c_graph_weight(d->plan->graph);
+  record->raised += d->weight > before && before > 0 ? (d->weight - before) / before : 0;
+}
+
 static nd4c_status run_pass(driver *d, int32_t index, bool *changed) {
   const nd4c_pass *row = d->rows[index];
   const int32_t before = d->plan->graph->node_count;
@@ -114,6 +122,9 @@ static nd4c_status run_pass(driver *d, int32_t index, bool *changed) {
   const int32_t more = d->plan->graph->node_count - before;
   *changed = changes > 0 || more != 0;
   d->version += *changed;
+  if (*changed) {
+    weigh(d, record);
+  }
   if (!*changed || phases[row->phase].settles) {
     d->settled[index] = d->version;
   }
@@ -175,6 +186,7 @@ static nd4c_status drive(driver d) {
   ND4C_TRY(find_context(plan, &d.context));
   plan->optimized = true;
   plan->cost_recorded = nd4c_graph_cost(plan->graph);
+  d.weight = nd4c_graph_weight(plan->graph);
   plan->pass_count = d.count;
   for (int32_t i = 0; i < d.count; i++) {
     plan->passes[i] =

@@ -125,6 +125,7 @@ typedef struct nd4c_pass_record {
   int32_t changes;
   int32_t phase; /* nd4c_phase */
   bool restless; /* the last run changed something */
+  double raised; /* by which share of it its runs have raised the estimate of the graph's cost together */
 } nd4c_pass_record;
 
 enum { ND4C_PASS_RECORDS = 64 };

@@ -45,6 +45,17 @@ static void print_costs(const nd4c_plan *plan, nd4c_text *text) {
                   nd4c_cost_text(plan->cost, after, sizeof after));
 }
 
+/* Passes that have made the graph dearer, as far as the estimate knows. Some have a reason that it does not see. */
+static void print_raised(const nd4c_plan *plan, nd4c_text *text) {
+  const double least = 0.001;
+  for (int32_t i = 0; i < plan->pass_count; i++) {
+    if (plan->passes[i].raised >= least) {
+      nd4c_text_print(text, "pass %s raised the estimated time by %.3g %%\n", plan->passes[i].name,
+                      100 * plan->passes[i].raised);
+    }
+  }
+}
+
 /* Phases that did not come to an end, and the passes that still changed something. */
 static void print_unsettled(const nd4c_plan *plan, nd4c_text *text) {
   for (int32_t phase = 0; phase < (int32_t)ND4C_PHASE_COUNT; phase++) {
@@ -96,6 +107,7 @@ void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
   print_records(plan, text);
   if (plan->optimized) {
     print_costs(plan, text);
+    print_raised(plan, text);
   }
   print_unsettled(plan, text);
   print_switches(plan, text);

@@ -269,3 +269,12 @@ const char *nd4c_cost_text(nd4c_cost cost, char *buffer, size_t size) {
 double nd4c_cost_weight(nd4c_cost cost, int32_t nodes) {
   return fmax(cost.operations / 32.0, cost.bytes / 8.0) + 100.0 * nodes;
 }
+
+double nd4c_graph_weight(const nd4c_graph *graph) {
+  double sum = 0;
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    const nd4c_graph_node *node = &graph->nodes[i];
+    sum += node->def->view == NULL ? nd4c_cost_weight(nd4c_node_cost(graph, node), 1) : 0;
+  }
+  return sum;
+}

@@ -21,5 +21,7 @@ const char *nd4c_cost_text(nd4c_cost cost, char *buffer, size_t size);
 /* One number for comparisons: about nanoseconds of one core that computes 32 operations and moves 8 bytes in each, and
  * needs 100 ns for each of `nodes` calls. */
 double nd4c_cost_weight(nd4c_cost cost, int32_t nodes);
+/* The sum over all nodes; those that can be views count nothing. The driver of passes compares it from run to run. */
+double nd4c_graph_weight(const nd4c_graph *graph);
 
 #endif

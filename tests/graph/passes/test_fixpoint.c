@@ -191,6 +191,41 @@ static void passes_without_end_are_stopped_and_named(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+static nd4c_status turn_negative(nd4c_rewrite *rewrite) {
+  return turn_one(rewrite, ND4C_OP_negative, ND4C_OP_exp);
+}
+
+/* Puts one more node behind the last one, the first time that it runs. */
+static nd4c_status add_copy(nd4c_rewrite *rewrite) {
+  nd4c_value more;
+  const int32_t until = rewrite->graph->node_count;
+  const nd4c_value last = rewrite->graph->outputs.items[0].value;
+  if (until > 3) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_emit_unary(&rewrite->emitter, ND4C_OP_abs, last, &more));
+  return nd4c_rewrite_replace(rewrite, last, more, until);
+}
+
+/* exp of three elements costs what negative costs: the call, and the bytes that it moves. One node more costs a third.
+ */
+static void a_dearer_graph_is_reported(void **state) {
+  (void)state;
+  static const nd4c_pass dearer = ROW(FUSE, "dearer", ANY, turn_negative);
+  const nd4c_pass *const rows[] = {&pairs, &dearer};
+  nd4c_plan *plan = make_chain(ND4C_OP_negative, 1);
+  CHECK_OK(nd4c_passes_drive(plan, rows, 2, NULL));
+  assert_true(plan->passes[1].changes == 1 && plan->passes[1].raised == 0);
+  nd4c_plan_destroy(plan);
+  plan = make_chain(ND4C_OP_abs, 3);
+  static const nd4c_pass added = ROW(FUSE, "added", ANY, add_copy);
+  const nd4c_pass *const adding[] = {&pairs, &added};
+  CHECK_OK(nd4c_passes_drive(plan, adding, 2, NULL));
+  assert_true(fabs(plan->passes[1].raised - 1.0 / 3) < 1e-9);
+  assert_report(plan, "pass added raised the estimated time by 33.3 %\n");
+  nd4c_plan_destroy(plan);
+}
+
 static nd4c_status run_out(nd4c_rewrite *rewrite) {
   (void)rewrite;
   return nd4c_fail(ND4C_MEMORY, "of this test");
@@ -307,6 +342,7 @@ int main(void) {
       cmocka_unit_test(switches_and_devices_hold_in_every_round),
       cmocka_unit_test(layout_settles_at_once),
       cmocka_unit_test(passes_without_end_are_stopped_and_named),
+      cmocka_unit_test(a_dearer_graph_is_reported),
       cmocka_unit_test(a_failure_names_the_pass),
       cmocka_unit_test(any_failing_allocation_is_survived),
       cmocka_unit_test(rows_are_in_order_and_described),

@@ -171,6 +171,20 @@ void rg_trial_print_changes(void) {
   }
 }
 
+/* No pass may make the graph dearer by the estimate. */
+static bool check_estimate(trial *t, const nd4c_plan *plan, const char *passes) {
+  const double rounding = 1e-9;
+  for (int32_t i = 0; i < plan->pass_count; i++) {
+    if (plan->passes[i].raised > rounding) {
+      char text[RG_TEXT];
+      (void)snprintf(text, sizeof text, "pass %s raised the estimated time by %.3g %%", plan->passes[i].name,
+                     100 * plan->passes[i].raised);
+      return fail(t, passes, text);
+    }
+  }
+  return true;
+}
+
 /* The graph that passes left, with numbers for its dims: a plan of it without further passes. */
 static bool try_bound(trial *t, const nd4c_graph *optimized, const int64_t *sizes, const char *passes, bool exact) {
   const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
@@ -216,7 +230,7 @@ static bool try_with_dims(trial *t, const char *passes, const nd4c_plan_options 
   if (right) {
     const bool exact = !t->reorders && only_exact(t->sketch, plan);
     count_changes(plan);
-    right = try_bound(t, plan->graph, dims->numbers, passes, exact) &&
+    right = check_estimate(t, plan, passes) && try_bound(t, plan->graph, dims->numbers, passes, exact) &&
             (t->resized == NULL || try_bound(t->resized, plan->graph, dims->others, passes, exact)) &&
             try_bindings(t, passes, options, exact);
   }
@@ -238,8 +252,8 @@ static bool try_passes(trial *t, const char *passes) {
   }
   const bool exact = !t->reorders && only_exact(t->sketch, plan);
   count_changes(plan);
-  const bool right = check_run(t, plan, passes, exact, false) && check_run(t, plan, passes, exact, true) &&
-                     check_run(t, plan, passes, exact, false);
+  const bool right = check_estimate(t, plan, passes) && check_run(t, plan, passes, exact, false) &&
+                     check_run(t, plan, passes, exact, true) && check_run(t, plan, passes, exact, false);
   nd4c_plan_destroy(plan);
   return right;
 }
