@@ -270,9 +270,16 @@ static nd4c_status check_gates(const nd4c_inference *inference, const operand *k
   }
   for (int32_t i = ND4C_IN_linear_attention_decay; i <= ND4C_IN_linear_attention_beta; i++) {
     const nd4c_tensor *tensor = nd4c_rule_input(inference, i);
-    int64_t other = i == ND4C_IN_linear_attention_decay ? k->heads * k->head : 1;
-    if (tensor != NULL && (tensor->rank != 3 || tensor->shape[0] != k->batch || tensor->shape[1] != k->length ||
-                           (tensor->shape[2] != k->heads && tensor->shape[2] != other))) {
+    int64_t other = 1;
+    if (tensor != NULL && tensor->rank == 3 && nd4c_extents_has(inference->extents, tensor->shape[2])) {
+      return nd4c_rule_needs_numbers(inference, i, "expected a number as its last extent");
+    }
+    if (i == ND4C_IN_linear_attention_decay && !nd4c_rule_multiply(inference, k->heads, k->head, &other)) {
+      return nd4c_rule_refuse(inference, 1, ND4C_OVERFLOW, "expected fewer than 2^63 features");
+    }
+    if (tensor != NULL && (tensor->rank != 3 || !nd4c_rule_is_equal(inference, tensor->shape[0], k->batch) ||
+                           !nd4c_rule_is_equal(inference, tensor->shape[1], k->length) ||
+                           (tensor->shape[2] != k->heads && !nd4c_rule_is_equal(inference, tensor->shape[2], other)))) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected (%lld, %lld, %lld or %lld)", (long long)k->batch,
                               (long long)k->length, (long long)k->heads, (long long)other);
     }

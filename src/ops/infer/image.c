@@ -222,7 +222,8 @@ nd4c_status nd4c_infer_grid_sample(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *grid = &inference->inputs[ND4C_IN_grid_sample_grid];
   ND4C_TRY(check_sampling(inference, ND4C_ATTR_grid_sample_mode, ND4C_ATTR_grid_sample_padding));
   ND4C_TRY(check_floats(inference, ND4C_IN_grid_sample_grid, x->rank, "[n, ..., d], as many axes as x has"));
-  if (grid->shape[0] != x->shape[0] || grid->shape[grid->rank - 1] != x->rank - 2) {
+  if (!nd4c_rule_is_equal(inference, grid->shape[0], x->shape[0]) ||
+      !nd4c_rule_is_equal(inference, grid->shape[grid->rank - 1], x->rank - 2)) {
     return nd4c_rule_refuse(inference, ND4C_IN_grid_sample_grid, ND4C_SHAPE,
                             "expected [%lld, ..., %d], one coordinate a spatial axis of x", (long long)x->shape[0],
                             (int)x->rank - 2);
@@ -237,7 +238,8 @@ nd4c_status nd4c_infer_grid_sample(nd4c_inference *inference) {
 static nd4c_status check_theta(const nd4c_inference *inference, int32_t position, int64_t n, int32_t d) {
   const nd4c_tensor *theta = &inference->inputs[position];
   ND4C_TRY(check_floats(inference, position, 3, "[n, d, d + 1]"));
-  return theta->shape[0] == n && theta->shape[1] == d && theta->shape[2] == d + 1
+  return nd4c_rule_is_equal(inference, theta->shape[0], n) && nd4c_rule_is_equal(inference, theta->shape[1], d) &&
+                 nd4c_rule_is_equal(inference, theta->shape[2], (int64_t)d + 1)
              ? ND4C_OK
              : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected (%lld, %d, %d)", (long long)n, (int)d,
                                 (int)d + 1);
@@ -312,10 +314,10 @@ static nd4c_status check_rois(const nd4c_inference *inference, int64_t columns, 
   const nd4c_tensor *x = &inference->inputs[0], *rois = &inference->inputs[1];
   ND4C_TRY(check_floats(inference, 0, 4, "[n, c, h, w]"));
   ND4C_TRY(check_floats(inference, 1, 2, columns == 4 ? "[rois, 4]" : "[rois, 5]"));
-  if (rois->shape[1] != columns) {
+  if (!nd4c_rule_is_equal(inference, rois->shape[1], columns)) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected [rois, %lld]", (long long)columns);
   }
-  if (x->shape[2] == 0 || x->shape[3] == 0) {
+  if (nd4c_rule_is(inference, x->shape[2], 0) || nd4c_rule_is(inference, x->shape[3], 0)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected images that are not empty");
   }
   return isfinite(scale) ? ND4C_OK : refuse_attr(inference, "spatial_scale is not finite, expected a number");
@@ -371,8 +373,9 @@ static nd4c_status color_axis(const nd4c_inference *inference, int32_t *axis) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t given = inference->attrs[inference->op->attr_count - 1].as.i;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", given, x->rank, axis));
-  return x->shape[*axis] == 3 ? ND4C_OK
-                              : nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 3 colours on axis %d", (int)*axis);
+  return nd4c_rule_is_equal(inference, x->shape[*axis], 3)
+             ? ND4C_OK
+             : nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 3 colours on axis %d", (int)*axis);
 }
 
 /* Gives: the shape and dtype of x. */

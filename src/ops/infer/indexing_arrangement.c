@@ -40,8 +40,14 @@ nd4c_status nd4c_infer_stack(nd4c_inference *inference) {
 static nd4c_status pad_axis(nd4c_inference *inference, int32_t axis, int64_t begin, int64_t end) {
   int64_t extent = inference->inputs[0].shape[axis], *result = &inference->outputs[0].shape[axis];
   const int64_t limit = INT64_MAX / 4; /* positions in the padding stay far from the ends of 64 bits */
-  if (begin < -limit || begin > limit || end < -limit || end > limit || extent > limit ||
-      !nd4c_rule_add(inference, extent, begin + end, result)) {
+  const bool symbolic = nd4c_extents_has(inference->extents, begin) || nd4c_extents_has(inference->extents, end);
+  int64_t both = 0;
+  const bool sums = symbolic ? nd4c_rule_add(inference, begin, end, &both) &&
+                                   nd4c_rule_is_at_least(inference, limit, begin) &&
+                                   nd4c_rule_is_at_least(inference, limit, end)
+                             : begin >= -limit && begin <= limit && end >= -limit && end <= limit;
+  both = symbolic || !sums ? both : begin + end;
+  if (!sums || extent > limit || !nd4c_rule_add(inference, extent, both, result)) {
     return overflow(inference, axis);
   }
   if (*result < 0 && !nd4c_extents_has(inference->extents, *result)) {

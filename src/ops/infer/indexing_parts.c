@@ -115,7 +115,7 @@ static nd4c_status number_dtype(const nd4c_inference *inference, int64_t dtype) 
 }
 
 static nd4c_status check_extent(const nd4c_inference *inference, const char *name, int64_t extent) {
-  if (extent >= 0) {
+  if (extent >= 0 || nd4c_extents_has(inference->extents, extent)) {
     return ND4C_OK;
   }
   return nd4c_fail(ND4C_ARGUMENT, "%s: %s is %lld, expected at least 0", inference->op->name, name, (long long)extent);
@@ -144,7 +144,7 @@ nd4c_status nd4c_infer_one_hot(nd4c_inference *inference) {
   if (values == NULL || dtype != ND4C_UTF8) {
     ND4C_TRY(number_dtype(inference, dtype));
   }
-  if (values != NULL && (values->rank != 1 || values->shape[0] != 2)) {
+  if (values != NULL && (values->rank != 1 || !nd4c_rule_is_equal(inference, values->shape[0], 2))) {
     return nd4c_rule_refuse(inference, ND4C_IN_one_hot_values, ND4C_SHAPE, "expected two elements: off and on");
   }
   ND4C_TRY(check_extent(inference, "depth", attrs[ND4C_ATTR_one_hot_depth].as.i));

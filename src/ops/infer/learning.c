@@ -15,7 +15,9 @@ nd4c_status nd4c_infer_label_index(nd4c_inference *inference) {
 
 /* -- tree_ensemble ------------------------------------------------------------------------------------------------ */
 
-/* Refuses an input that is not a list of the dtype and the length (-1: any). Inputs left out pass. */
+enum { ANY_LENGTH = -1 };
+
+/* Refuses an input that is not a list of the dtype and the length. Inputs left out pass. */
 static nd4c_status check_list(const nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int64_t length) {
   const nd4c_tensor *list = nd4c_rule_input(inference, position);
   if (list == NULL) {
@@ -27,7 +29,7 @@ static nd4c_status check_list(const nd4c_inference *inference, int32_t position,
   if (list->rank != 1) {
     return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected 1 axis");
   }
-  return length < 0 || list->shape[0] == length
+  return length == ANY_LENGTH || nd4c_rule_is_equal(inference, list->shape[0], length)
              ? ND4C_OK
              : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected (%lld,)", (long long)length);
 }
@@ -37,7 +39,7 @@ static nd4c_status check_nodes(const nd4c_inference *inference) {
                                      ND4C_IN_tree_ensemble_true_leaves,   ND4C_IN_tree_ensemble_false_ids,
                                      ND4C_IN_tree_ensemble_false_leaves,  ND4C_IN_tree_ensemble_missing_true};
   nd4c_dtype dtype = inference->inputs[0].dtype;
-  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_node_features, ND4C_INT64, -1));
+  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_node_features, ND4C_INT64, ANY_LENGTH));
   int64_t nodes = inference->inputs[ND4C_IN_tree_ensemble_node_features].shape[0];
   for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
     ND4C_TRY(check_list(inference, integers[i], ND4C_INT64, nodes));
@@ -59,12 +61,12 @@ nd4c_status nd4c_infer_tree_ensemble(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, features]");
   }
   ND4C_TRY(check_nodes(inference));
-  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_leaf_targets, ND4C_INT64, -1));
+  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_leaf_targets, ND4C_INT64, ANY_LENGTH));
   ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_leaf_weights, x->dtype,
                       inference->inputs[ND4C_IN_tree_ensemble_leaf_targets].shape[0]));
-  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_roots, ND4C_INT64, -1));
-  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_members, x->dtype, -1));
-  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_leaf_ends, ND4C_INT64, -1));
+  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_roots, ND4C_INT64, ANY_LENGTH));
+  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_members, x->dtype, ANY_LENGTH));
+  ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_leaf_ends, ND4C_INT64, ANY_LENGTH));
   nd4c_rule_output(inference, x->dtype, 2, (int64_t[]){x->shape[0], targets});
   return ND4C_OK;
 }
@@ -90,7 +92,7 @@ nd4c_status nd4c_infer_svm_kernel(nd4c_inference *inference) {
   if (x->rank != 2) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, features]");
   }
-  if (vectors->rank != 2 || vectors->shape[1] != x->shape[1]) {
+  if (vectors->rank != 2 || !nd4c_rule_is_equal(inference, vectors->shape[1], x->shape[1])) {
     return nd4c_rule_refuse(inference, ND4C_IN_svm_kernel_vectors, ND4C_SHAPE, "expected [vectors, %lld]",
                             (long long)x->shape[1]);
   }

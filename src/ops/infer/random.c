@@ -10,6 +10,9 @@
 
 static nd4c_status check_state_at(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *state = &inference->inputs[position];
+  if (state->rank == 1 && nd4c_extents_has(inference->extents, state->shape[0])) {
+    return nd4c_rule_needs_numbers(inference, position, "expected a number of elements");
+  }
   if (state->rank == 1 && (state->shape[0] == 2 || state->shape[0] == 3)) {
     return ND4C_OK;
   }

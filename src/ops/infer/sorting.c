@@ -70,7 +70,7 @@ nd4c_status nd4c_infer_top_k(nd4c_inference *inference) {
   int64_t k = inference->attrs[ND4C_ATTR_top_k_k].as.i;
   int32_t axis;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_top_k_axis].as.i, x->rank, &axis));
-  if (k < 0 || k > x->shape[axis]) {
+  if ((k < 0 && !nd4c_extents_has(inference->extents, k)) || !nd4c_rule_is_at_least(inference, x->shape[axis], k)) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "k is %lld, expected 0 to %lld, the length of axis %d",
                             (long long)k, (long long)x->shape[axis], (int)axis);
   }
@@ -88,7 +88,7 @@ nd4c_status nd4c_infer_kth_value(nd4c_inference *inference) {
   bool keepdims = inference->attrs[ND4C_ATTR_kth_value_keepdims].as.i != 0;
   int32_t axis, rank = 0;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_kth_value_axis].as.i, x->rank, &axis));
-  if (k < 0 || k >= x->shape[axis]) {
+  if (k < 0 || k == INT64_MAX || !nd4c_rule_is_at_least(inference, x->shape[axis], k + 1)) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "k is %lld, expected 0 to %lld", (long long)k,
                             (long long)x->shape[axis] - 1);
   }
@@ -231,7 +231,7 @@ static nd4c_status require_floating(const nd4c_inference *inference, int32_t pos
 /* Refuses an input of another shape than the first. Inputs left out pass. */
 static nd4c_status require_same_shape(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *x = &inference->inputs[0], *tensor = nd4c_rule_input(inference, position);
-  return tensor == NULL || nd4c_shape_equal(tensor->rank, tensor->shape, x->rank, x->shape)
+  return tensor == NULL || nd4c_rule_same_shape(inference, tensor->rank, tensor->shape, x->rank, x->shape)
              ? ND4C_OK
              : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected the shape of input %s",
                                 inference->op->inputs[0].name);
@@ -270,7 +270,7 @@ nd4c_status nd4c_infer_in_top_k(nd4c_inference *inference) {
   ND4C_TRY(require_rank(inference, 0, 2));
   ND4C_TRY(require_rank(inference, 1, 1));
   ND4C_TRY(require_integer(inference, 1));
-  if (targets->shape[0] != predictions->shape[0]) {
+  if (!nd4c_rule_is_equal(inference, targets->shape[0], predictions->shape[0])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected one target for each of %lld rows of predictions",
                             (long long)predictions->shape[0]);
   }

@@ -49,6 +49,7 @@ static const symbolic_rule symbolic_rules[] = {
     {nd4c_infer_attention_with_cache, 0},
     {nd4c_infer_multi_head_attention, 0},
     {nd4c_infer_rotary_embedding, 0},
+    {nd4c_infer_linear_attention, 0},
     {nd4c_infer_embedding_bag, 0},
     /* windows */
     {nd4c_infer_conv, 0},
@@ -67,6 +68,14 @@ static const symbolic_rule symbolic_rules[] = {
     {nd4c_infer_morphology, 0},
     {nd4c_infer_resize, ATTR(resize, sizes)},
     {nd4c_infer_crop_and_resize, 0},
+    {nd4c_infer_grid_sample, 0},
+    {nd4c_infer_affine_grid, ATTR(affine_grid, size)},
+    {nd4c_infer_spatial_transformer, 0},
+    {nd4c_infer_roi_align, 0},
+    {nd4c_infer_max_roi_pool, 0},
+    {nd4c_infer_color, 0},
+    {nd4c_infer_grayscale, 0},
+    {nd4c_infer_contrast, 0},
     /* shapes */
     {nd4c_infer_reshape, ATTR(reshape, shape)},
     {nd4c_infer_broadcast_to, ATTR(broadcast_to, shape)},
@@ -85,7 +94,7 @@ static const symbolic_rule symbolic_rules[] = {
     {nd4c_infer_matrix_transpose, 0},
     /* arrangement */
     {nd4c_infer_stack, 0},
-    {nd4c_infer_pad, 0},
+    {nd4c_infer_pad, ATTR(pad, pads)},
     {nd4c_infer_tile, ATTR(tile, repeats)},
     {nd4c_infer_repeat, 0},
     {nd4c_infer_roll, 0},
@@ -110,6 +119,24 @@ static const symbolic_rule symbolic_rules[] = {
     {nd4c_infer_tensor_scatter, 0},
     {nd4c_infer_masked_fill, 0},
     {nd4c_infer_masked_scatter, 0},
+    {nd4c_infer_triangle, 0},
+    {nd4c_infer_band, 0},
+    {nd4c_infer_sequence_mask, ATTR(sequence_mask, maxlen)},
+    {nd4c_infer_one_hot, ATTR(one_hot, depth)},
+    /* sorting and searching */
+    {nd4c_infer_sort, 0},
+    {nd4c_infer_argsort, 0},
+    {nd4c_infer_lexsort, 0},
+    {nd4c_infer_top_k, ATTR(top_k, k)},
+    {nd4c_infer_kth_value, 0},
+    {nd4c_infer_searchsorted, 0},
+    {nd4c_infer_digitize, 0},
+    {nd4c_infer_is_ordered, 0},
+    /* learning */
+    {nd4c_infer_label_index, 0},
+    {nd4c_infer_tree_ensemble, 0},
+    {nd4c_infer_score_transform, 0},
+    {nd4c_infer_svm_kernel, 0},
     /* reductions and statistics */
     {nd4c_infer_reduce_sum, 0},
     {nd4c_infer_reduce_same, 0},
@@ -185,6 +212,10 @@ static const symbolic_rule symbolic_rules[] = {
     {nd4c_infer_like, 0},
     {nd4c_infer_eye, ATTR(eye, rows) | ATTR(eye, columns)},
     {nd4c_infer_indices, ATTR(indices, shape)},
+    {nd4c_infer_random_bits, ATTR(random_bits, shape)},
+    {nd4c_infer_random_uniform, ATTR(random_uniform, shape)},
+    {nd4c_infer_random_normal, ATTR(random_normal, shape)},
+    {nd4c_infer_random_bernoulli, ATTR(random_bernoulli, shape)},
     {nd4c_infer_integer_range, ATTR(integer_range, start) | ATTR(integer_range, stop)},
 };
 

@@ -8,7 +8,11 @@ static nd4c_status emit_top_k(nd4c_onnx_emission *emission) {
   int64_t k = 0;
   nd4c_onnx_attrs attrs;
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
-  ND4C_TRY(nd4c_onnx_read_int(emission, 1, "input 'K'", 0, &k));
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'K'", 1, &k, &count));
+  if (count != 1) {
+    return nd4c_fail(ND4C_FORMAT, "input 'K' is empty; expected one number");
+  }
   nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_int("k", k));
   return nd4c_onnx_emit_attrs(emission, ND4C_OP_top_k, emission->inputs, 1, &attrs);
 }
