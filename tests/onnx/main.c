@@ -1,10 +1,11 @@
-/* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--dims] [--known FILE [--update]]
+/* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--dims COUNT] [--known FILE [--update]]
  *
  * The test onnx.cases runs this program on a FOLDER that materialise.py made. One line a case: "pass", "fail" with the
  * reason, or "unsupported" with the reason; then a table by op and the totals. --known: a case that fails and is not
  * listed, or is listed and passes, is an error; --update writes the list anew: existing reasons stay, a new failure
  * gets the library's text. --dims: every extent of a model's inputs is a dim of its graph (nd4c.model.dims); the totals
- * then say how many cases ran on such a graph, and, by reason, how many on one for their shapes alone. Cases whose
+ * then say how many cases ran on such a graph, and, by reason, how many on one for their shapes alone. Fewer than COUNT
+ * on such a graph are an error. Cases whose
  * expected values are random are judged by their law (case_law.c). */
 #define _DEFAULT_SOURCE /* strdup */
 #include <stdio.h>
@@ -18,6 +19,7 @@ enum { MOST_CASES = 4096, LINE = 2048 };
 typedef struct options {
   const char *folder, *filter, *known;
   bool only_failed, summary, update, dims;
+  int least_dims;
 } options;
 
 typedef struct case_list {
@@ -117,8 +119,9 @@ static int by_alone(const void *a, const void *b) {
   return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-/* How many cases ran on a graph with dims; of the others, how many for each reason, with an example. */
-static void print_dims(const case_list *list) {
+/* Prints and gives how many cases ran on a graph with dims; of the others, how many for each reason, with an example.
+ */
+static int print_dims(const case_list *list) {
   static const char *const words[] = {"on a graph with dims", "interpreted", "refused"};
   const onnx_case **sorted = calloc((size_t)list->count + 1, sizeof *sorted);
   int counts[CASE_IMPORTS] = {0};
@@ -144,6 +147,7 @@ static void print_dims(const case_list *list) {
     (void)printf("%5d  %s (%s)\n", next - i, sorted[i]->alone, sorted[i]->name);
   }
   free((void *)sorted);
+  return counts[CASE_DIMS];
 }
 
 /* -- known failures -------------------------------------------------------------------------------------------- */
@@ -255,8 +259,9 @@ static options parse(int argc, char **argv) {
       chosen.only_failed = true;
     } else if (strcmp(argv[i], "--summary") == 0) {
       chosen.summary = true;
-    } else if (strcmp(argv[i], "--dims") == 0) {
+    } else if (strcmp(argv[i], "--dims") == 0 && has_value) {
       chosen.dims = true;
+      chosen.least_dims = (int)strtol(argv[++i], NULL, 10);
     } else if (strcmp(argv[i], "--update") == 0) {
       chosen.update = true;
     } else if (strcmp(argv[i], "--filter") == 0 && has_value) {
@@ -266,7 +271,7 @@ static options parse(int argc, char **argv) {
     } else if (argv[i][0] != '-' && chosen.folder == NULL) {
       chosen.folder = argv[i];
     } else {
-      stop("FOLDER [--filter TEXT] [--only-failed] [--summary] [--dims] [--known FILE [--update]] expected, not ",
+      stop("FOLDER [--filter TEXT] [--only-failed] [--summary] [--dims COUNT] [--known FILE [--update]] expected, not ",
            argv[i]);
     }
   }
@@ -295,9 +300,7 @@ int main(int argc, char **argv) {
   }
   print_table(&list);
   print_totals(&list);
-  if (chosen.dims) {
-    print_dims(&list);
-  }
+  const bool few = chosen.dims && print_dims(&list) < chosen.least_dims;
   if (chosen.known != NULL) {
     failures = check_known(&list, &chosen) + (chosen.filter == NULL ? check_laws(&list) : 0);
   }
@@ -306,5 +309,8 @@ int main(int argc, char **argv) {
     free(list.cases[i].op);
   }
   free(list.cases);
-  return failures > 0 || list.count == 0;
+  if (few) {
+    (void)printf("fewer than %d cases on a graph with dims\n", chosen.least_dims);
+  }
+  return failures > 0 || few || list.count == 0;
 }
