@@ -378,6 +378,10 @@ static void plans_say_what_they_run(void **state) {
   assert_non_null(strstr(report, "loop: "));
   assert_non_null(strstr(report, " steps a round in mode direct"));
   nd4c_free(report);
+  nd4c_step_info step = {.struct_size = sizeof step};
+  CHECK_OK(nd4c_plan_get_step(plan, 1, &step));
+  assert_string_equal(step.engine, "plan");
+  assert_string_equal(step.kernel, "bodies");
   nd4c_plan_destroy(plan);
   assert_int_equal(nd4c_plan_compile(graph, "cpu:0", NULL, "/nonexistent/file", NULL), ND4C_UNSUPPORTED);
   assert_non_null(strstr(nd4c_error_message(), "has bodies, which no file of executables holds"));

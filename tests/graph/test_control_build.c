@@ -347,8 +347,8 @@ static void depth_is_bounded(void **state) {
 
 /* -- dims ---------------------------------------------------------------------------------------------------------- */
 
-/* x [n, 4] -> tanh(x) * w; the rounds are the dim m. */
-static nd4c_graph *dim_graph(nd4c_value *collected) {
+/* x [n, 4] -> tanh(x), in as many rounds as the dim m says, or n. */
+static nd4c_graph *dim_graph(bool alone, nd4c_value *collected) {
   nd4c_graph *graph = control_graph(), *body = control_graph();
   int64_t n = 0, m = 0;
   CHECK_OK(nd4c_graph_dim(body, "n", 1, -1, &n));
@@ -357,8 +357,11 @@ static nd4c_graph *dim_graph(nd4c_value *collected) {
   x = check_unary(body, ND4C_OP_tanh, x);
   control_output(body, x);
   control_output(body, x);
-  CHECK_OK(nd4c_graph_dim(graph, "m", 0, 100, &m)); /* another order of dims than in the body */
+  if (!alone) {
+    CHECK_OK(nd4c_graph_dim(graph, "m", 0, 100, &m)); /* another order of dims than in the body */
+  }
   CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &n));
+  m = alone ? n : m;
   nd4c_value outputs[2];
   x = control_input(graph, ND4C_FLOAT32, 2, (int64_t[]){n, 4});
   const nd4c_loop_options options = {.struct_size = sizeof options, .carried_count = 1, .carried = &x, .rounds = &m};
@@ -373,7 +376,7 @@ static nd4c_graph *dim_graph(nd4c_value *collected) {
 static void dims_are_those_of_the_graph_around(void **state) {
   (void)state;
   nd4c_value collected = ND4C_VALUE_NONE;
-  nd4c_graph *graph = dim_graph(&collected), *bound = NULL, *half = NULL;
+  nd4c_graph *graph = dim_graph(false, &collected), *bound = NULL, *half = NULL;
   const int64_t *shape = graph->values[collected].shape;
   char *text = NULL;
   CHECK_OK(nd4c_graph_extent_text(graph, shape[0], &text));
@@ -399,6 +402,31 @@ static void dims_are_those_of_the_graph_around(void **state) {
   nd4c_graph_destroy(graph);
   nd4c_graph_destroy(half);
   nd4c_graph_destroy(bound);
+}
+
+/* One plan of a graph with dims runs a loop whose body has them, for all sizes. */
+static void plans_with_dims_run_loops(void **state) {
+  (void)state;
+  nd4c_value collected = ND4C_VALUE_NONE;
+  nd4c_graph *graph = dim_graph(true, &collected);
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  for (int64_t n = 1; n < 14; n += 3) {
+    nd4c_graph *bound = NULL;
+    nd4c_array *inputs[1] = {NULL}, *expected[2] = {NULL}, *outputs[2] = {NULL};
+    CHECK_OK(nd4c_graph_bind(graph, (const char *const[]){"n"}, &n, 1, &bound));
+    control_make_inputs(bound, 0, (uint64_t)n, inputs);
+    control_evaluate(bound, inputs, expected);
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const[]){inputs[0]}, 1, outputs, 2));
+    assert_true(check_difference(expected[0], outputs[0]) <= 1e-6);
+    assert_true(check_difference(expected[1], outputs[1]) <= 1e-6);
+    check_release(inputs, 1);
+    check_release(expected, 2);
+    check_release(outputs, 2);
+    nd4c_graph_destroy(bound);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
 }
 
 static void unknown_dims_are_refused(void **state) {
@@ -467,6 +495,7 @@ int main(void) {
       cmocka_unit_test(depth_is_bounded),
       cmocka_unit_test(dims_are_those_of_the_graph_around),
       cmocka_unit_test(unknown_dims_are_refused),
+      cmocka_unit_test(plans_with_dims_run_loops),
       cmocka_unit_test(graphs_tell_about_bodies),
   };
   return cmocka_run_group_tests_name("graph control build", tests, NULL, NULL);

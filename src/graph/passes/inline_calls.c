@@ -5,7 +5,6 @@
  * The limits hold on every path, whatever calls what: a body counts with the bodies in it, and a graph does not grow
  * beyond GRAPH_MOST. What is not inlined runs as a step of its own. */
 #include "base/status.h"
-#include "graph/ir/append.h"
 #include "graph/ir/control.h"
 #include "graph/ir/sweep.h"
 #include "graph/passes.h"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/status.h"
-#include "graph/ir/append.h"
 #include "graph/ir/control.h"
 #include "graph/ir/cost.h"
 #include "graph/ir/sweep.h"

@@ -84,7 +84,7 @@ says out "^    ~ relu 'Relu': becomes conv \(conv \+ relu\)$"
 says out '^estimate: .* before the passes; .* after them$'
 expect 0 "$nd4c" graph explain "$model" "${shape[@]}" --passes gelu
 lacks out '^fuse$'
-says out '^passes switched off: dead, identity'
+says out '^passes switched off: dead, inline_calls, loop_invariants, identity'
 expect 0 "$nd4c" graph explain "$source/tests/data/onnx/elementwise_13.onnx" --all -o "$work/all"
 ! grep -q 'and [0-9]* more' "$work/all"
 
