@@ -5,6 +5,7 @@
 #include "array/array.h"
 #include "array/shape.h"
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/context/context.h"
 #include "graph/callers.h"
@@ -236,14 +237,17 @@ nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char 
   ND4C_TRY(nd4c_model_turn_check(model->turn, "nd4c_model_run"));
   ND4C_TRY(nd4c_context_resolve(context, &context));
   if (model->input_count > FEW) {
-    ND4C_TRY(nd4c_allocate_or_fail((size_t)model->input_count, sizeof *ordered, "the inputs of a model", &ordered));
+    ordered = nd4c_recycle_take((size_t)model->input_count * sizeof *ordered);
+    if (ordered == NULL) {
+      return nd4c_fail_memory("the inputs of a model", (size_t)model->input_count * sizeof *ordered);
+    }
   }
   nd4c_status status = nd4c_model_match(model, input_names, inputs, input_count, ordered);
   if (status == ND4C_OK) {
     status = run_ordered(model, context, ordered, outputs);
   }
   if (ordered != few) {
-    nd4c_deallocate((void *)ordered);
+    nd4c_recycle_give((void *)ordered, (size_t)model->input_count * sizeof *ordered);
   }
   return status;
 }

@@ -3,12 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "device/context/context.h"
 #include "import/model_internal.h"
 #include "model_build.h"
@@ -473,6 +475,49 @@ static void uses_weights_in_place(void **state) {
   assert_int_equal(in_place, 1);
 }
 
+/* As a decoder with a cache for each layer: y = a0 + a1 + ... */
+static void runs_many_inputs_without_allocating(void **state) {
+  enum { INPUTS = 40 };
+  static const int64_t shape[] = {3};
+  static char names[INPUTS][8];
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0};
+  const char *given_names[INPUTS];
+  const nd4c_array *inputs[INPUTS];
+  nd4c_array *arrays[INPUTS], *y = NULL;
+  nd4c_model *model = NULL;
+  char nodes[512] = "Sum";
+  double value = 0;
+  for (int i = 0; i < INPUTS; i++) {
+    (void)snprintf(names[i], sizeof names[i], "a%d", i);
+    given_names[i] = names[i];
+    (void)strcat(strcat(nodes, " "), names[i]);
+    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, i, NULL, &arrays[i]), ND4C_OK);
+    inputs[i] = arrays[i];
+  }
+  build_nodes(&graph, strcat(nodes, " > y"));
+  for (int i = 0; i < INPUTS; i++) {
+    build_value(&graph, 11, names[i], 1, 1, shape);
+  }
+  build_value(&graph, 12, "y", 1, 1, shape);
+  build_model(&bytes, &graph, 13);
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, NULL, NULL, &model), ND4C_OK);
+  assert_int_equal(nd4c_model_run(model, NULL, given_names, inputs, INPUTS, &y, 1), ND4C_OK);
+  assert_int_equal(nd4c_model_run(model, NULL, given_names, inputs, INPUTS, &y, 1), ND4C_OK);
+  const int64_t before = nd4c_allocation_count();
+  assert_int_equal(nd4c_model_run(model, NULL, given_names, inputs, INPUTS, &y, 1), ND4C_OK);
+  if (ND4C_RECYCLES) {
+    assert_int_equal(nd4c_allocation_count() - before, 0);
+  }
+  assert_int_equal(nd4c_array_item(y, (const int64_t[]){2}, &value), ND4C_OK);
+  assert_true(value == INPUTS * (INPUTS - 1) / 2);
+  for (int i = 0; i < INPUTS; i++) {
+    nd4c_array_release(arrays[i]);
+  }
+  nd4c_array_release(y);
+  nd4c_model_close(model);
+}
+
 /* The profile is that of the latest run's plan; interpreted runs have none. */
 static void profiles_the_latest_plan(void **state) {
   (void)state;
@@ -538,6 +583,7 @@ int main(void) {
                                      cmocka_unit_test(runs_without_allocating),
                                      cmocka_unit_test(lends_memory),
                                      cmocka_unit_test(uses_weights_in_place),
+                                     cmocka_unit_test(runs_many_inputs_without_allocating),
                                      cmocka_unit_test(profiles_the_latest_plan),
                                      cmocka_unit_test(refuses_misuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
