@@ -219,7 +219,7 @@ class Model(Runner):
             path = pathlib.Path(folder) / "row.onnx" if isinstance(data, bytes) else pathlib.Path(data)
             if isinstance(data, bytes):
                 path.write_bytes(data)
-            self.model = nd4c.Model(peer.library, path)
+            self.model = nd4c.Model(peer.library, path, precision=nd4c.NUMBERS[row.precision] if row.precision else 0)
         model = self.model
         model.bind(used)
         model.run()

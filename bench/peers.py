@@ -9,6 +9,7 @@ import models
 import rows
 
 THREADS = 2
+PRECISIONS = {None: "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
 class Loop:
@@ -129,7 +130,8 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    """Asks for single precision, as for all peers: OpenVINO's default is bfloat16 on processors that have it."""
+    """Asks for the row's precision, and else for single precision, as for all peers: OpenVINO's default is bfloat16 on
+    processors that have it."""
 
     def __init__(self, _):
         import openvino
@@ -140,7 +142,7 @@ class OpenVino:
     def prepare(self, row, inputs, into):
         model, used = models.model_of(row, inputs)
         compiled = self.core.compile_model(self.core.read_model(model), "CPU", {
-            "INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
+            "INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": PRECISIONS[row.precision]})
         request = compiled.create_infer_request()
         for name, data in used.items():
             request.set_tensor(name, self.openvino.Tensor(data, shared_memory=True))

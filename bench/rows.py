@@ -37,6 +37,7 @@ class Row:
     check: str = "close"  # how results are compared: close, scaled (by the largest), abs (signs are free), none
     tolerance: float = 1e-4
     opset: int = 21
+    precision: str = None  # the dtype in which nd4c and OpenVINO compute the nodes of float32 of a model
 
     def calls(self):
         """Peer -> expression."""

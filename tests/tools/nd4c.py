@@ -19,7 +19,8 @@ I64 = ctypes.c_int64
 
 class ModelOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("all_intermediates", ctypes.c_bool),
-                ("no_optimization", ctypes.c_bool)]
+                ("no_optimization", ctypes.c_bool), ("placement", P), ("compile", P), ("compiled", ctypes.c_char_p),
+                ("passes", ctypes.c_char_p), ("precision", ctypes.c_int)]
 
 
 class ModelValue(ctypes.Structure):
@@ -89,9 +90,9 @@ class Library:
 class Model:
     """An open model file with its inputs bound once."""
 
-    def __init__(self, library, path, all_intermediates=False, no_optimization=False):
+    def __init__(self, library, path, all_intermediates=False, no_optimization=False, precision=0):
         self.library, self.handle = library, P()
-        options = ModelOptions(ctypes.sizeof(ModelOptions), all_intermediates, no_optimization)
+        options = ModelOptions(ctypes.sizeof(ModelOptions), all_intermediates, no_optimization, precision=precision)
         library.call("nd4c_model_open", os.fsencode(path), ctypes.byref(options), ctypes.byref(self.handle))
         self.count = library.c.nd4c_model_output_count(self.handle)
         self.names = [self.value("nd4c_model_output", index).name.decode() for index in range(self.count)]
