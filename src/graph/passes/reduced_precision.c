@@ -1,8 +1,8 @@
 /* Lets nodes of float32 compute in bfloat16 or float16, if the caller asks for it: options.precision of a plan. Each
  * product, convolution and attention that the device computes fast in this dtype is an anchor. What follows an anchor
- * takes its dtype over, as long as its op loses no more than its result's rounding and a fast kernel exists; kernels
- * add up in float32. Other nodes stay in float32 and read casts. Inputs and outputs of the graph keep their dtypes.
- * passes.c runs it on optimised plans of one device.
+ * and leads to another one takes its dtype over, as long as its op loses no more than its result's rounding and a fast
+ * kernel exists; kernels add up in float32. Other nodes stay in float32 and read casts. Inputs and outputs of the graph
+ * keep their dtypes. passes.c runs it on optimised plans of one device.
  *
  * A node keeps its number and its outputs; only their dtype changes. So a value is either in float32 or in the reduced
  * dtype, a reader that wants the other one reads one cast that all such readers share, and no pair of casts arises.
@@ -102,6 +102,7 @@ typedef struct state {
   nd4c_rewrite *rewrite;
   nd4c_region region; /* of this pass alone */
   int32_t count;      /* values before the pass; added ones are never looked up */
+  bool *leads;        /* by value: an anchor depends on it */
   bool *reduced;      /* by value: its dtype was changed */
   nd4c_value *other;  /* by value: the same in the other dtype, NONE: not made yet */
 } state;
@@ -135,9 +136,29 @@ static bool reads_encoded(const state *s, const nd4c_graph_node *node) {
   return false;
 }
 
-/* An anchor has operands of float32 or reduced ones; a follower has at least one reduced operand. */
+/* What no anchor depends on, such as coordinates that a detector computes at its end, stays in float32. */
+static void find_leads(const state *s) {
+  const nd4c_graph *graph = s->rewrite->graph;
+  for (int32_t i = s->rewrite->existing - 1; i >= 0; i--) {
+    const nd4c_graph_node *node = &graph->nodes[i];
+    bool leads = role_of(node->def->info.op) == ROLE_ANCHOR;
+    for (int32_t k = 0; k < node->output_count && !leads; k++) {
+      leads = s->leads[node->outputs[k]];
+    }
+    for (int32_t k = 0; k < node->input_count && leads; k++) {
+      if (node->inputs[k] >= 0) {
+        s->leads[node->inputs[k]] = true;
+      }
+    }
+  }
+}
+
+/* An anchor has operands of float32 or reduced ones; a follower has at least one reduced operand, and leads to another
+ * anchor. */
 static bool is_candidate(const state *s, const nd4c_graph_node *node) {
-  const role its = role_of(node->def->info.op);
+  const role its = s->leads[node->outputs[0]] || role_of(node->def->info.op) == ROLE_ANCHOR
+                       ? role_of(node->def->info.op)
+                       : ROLE_OTHER;
   bool any = its == ROLE_ANCHOR && is_float(s, node->inputs[0]);
   for (int32_t i = 0; i < node->input_count && !any; i++) {
     any = its == ROLE_FOLLOWER && node->inputs[i] >= 0 && s->reduced[node->inputs[i]];
@@ -290,11 +311,13 @@ static nd4c_status visit(state *s, int32_t index) {
 static nd4c_status rewrite_all(state *s) {
   nd4c_graph *graph = s->rewrite->graph;
   s->count = graph->value_count;
+  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->leads, &s->leads));
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->reduced, &s->reduced));
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->other, &s->other));
   for (int32_t i = 0; i < s->count; i++) {
     s->other[i] = ND4C_VALUE_NONE;
   }
+  find_leads(s);
   for (int32_t i = 0; i < s->rewrite->existing; i++) {
     ND4C_TRY(visit(s, i));
   }

@@ -63,6 +63,9 @@ static nd4c_value read_twice(nd4c_graph *graph, nd4c_value x) {
   const nd4c_value a = check_unary(graph, ND4C_OP_exp, h), b = check_unary(graph, ND4C_OP_sin, h);
   return check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_add, a, b), product(graph, h, 2));
 }
+static nd4c_value trailer(nd4c_graph *graph, nd4c_value x) {
+  return check_binary(graph, ND4C_OP_multiply, product(graph, x, 1), check_scalar(graph, 640));
+}
 static nd4c_value normalised(nd4c_graph *graph, nd4c_value x) {
   const nd4c_attr axis[] = {check_int("axis", -1)};
   const nd4c_value h = check_op(graph, ND4C_OP_softmax, (nd4c_value[]){product(graph, x, 1)}, 1, axis, 1);
@@ -80,7 +83,8 @@ static const struct pattern {
     {"exp stays float32", exp_between, 2, 1, 4},
     {"nothing without a product", no_anchor, 0, 2, 0},
     {"what only precedes a product stays float32", leaders, 1, 1, 2},
-    {"readers of float32 share a cast", read_twice, 3, 3, 4},
+    {"readers of float32 share a cast", read_twice, 2, 4, 3},
+    {"what follows the last product stays float32", trailer, 1, 1, 2},
     {"softmax follows", normalised, 4, 0, 2},
 };
 
