@@ -196,12 +196,34 @@ nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *
 
 /* -- kernels ------------------------------------------------------------------------------------------------------ */
 
-enum { OPERANDS = 10 };
+enum {
+  OPERANDS = 10,
+  STAND_IN = 64 /* for extents that are not known: kernels ask whether there is enough work */
+};
 
-static bool has_fast_kernel(const nd4c_rewrite *rewrite, nd4c_op op) {
-  int32_t count = 0;
-  const nd4c_kernel *const *kernels = nd4c_device_kernels(rewrite->context->device, op, &count);
-  return count > 0 && strcmp(kernels[0]->engine, "reference") != 0;
+/* A value without its data: what kernels see before a call is prepared. */
+typedef struct operand {
+  int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
+} operand;
+
+static void describe(const nd4c_graph_value *value, operand *at, nd4c_tensor *tensor) {
+  nd4c_graph_value known = *value;
+  tensor->size = 1;
+  for (int32_t i = 0; i < value->rank; i++) {
+    at->shape[i] = nd4c_extent_is_symbolic(value->shape[i]) ? STAND_IN : value->shape[i];
+    tensor->size *= at->shape[i];
+  }
+  known.shape = at->shape;
+  if (value->constant != NULL) {
+    memcpy(at->strides, value->constant->strides, (size_t)value->rank * sizeof *at->strides);
+  } else {
+    nd4c_graph_value_strides(&known, at->strides);
+  }
+  tensor->dtype = value->dtype;
+  tensor->rank = value->rank;
+  tensor->shape = at->shape;
+  tensor->strides = at->strides;
+  tensor->flags |= nd4c_shape_is_contiguous(value->rank, at->shape, at->strides) ? ND4C_TENSOR_CONTIGUOUS : 0;
 }
 
 bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
@@ -214,37 +236,16 @@ bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_
       nd4c_graph_infer(graph, def, inputs, input_count, attrs, &inferred) != ND4C_OK) {
     return false;
   }
-  if (graph->extents != NULL) {
-    return has_fast_kernel(rewrite, op);
-  }
-  nd4c_tensor tensors[OPERANDS + 1];
-  int64_t strides[OPERANDS + 1][ND4C_MAX_RANK];
+  nd4c_tensor tensors[OPERANDS + 1] = {0};
+  operand operands[OPERANDS + 1];
   for (int32_t i = 0; i < input_count; i++) {
     nd4c_graph_describe(graph, inputs[i], &tensors[i]);
-    if (inputs[i] < 0) {
-      continue;
+    if (inputs[i] >= 0) {
+      describe(&graph->values[inputs[i]], &operands[i], &tensors[i]);
     }
-    const nd4c_array *constant = graph->values[inputs[i]].constant;
-    if (constant != NULL) {
-      memcpy(strides[i], constant->strides, (size_t)constant->rank * sizeof **strides);
-    } else {
-      nd4c_graph_value_strides(&graph->values[inputs[i]], strides[i]);
-    }
-    tensors[i].strides = strides[i];
-    bool whole = nd4c_shape_is_contiguous(tensors[i].rank, tensors[i].shape, strides[i]);
-    tensors[i].flags |= whole ? ND4C_TENSOR_CONTIGUOUS : 0;
   }
-  const nd4c_graph_value y = {.dtype = inferred.dtype, .rank = inferred.rank, .shape = inferred.shape, .size = 1};
-  nd4c_graph_value_strides(&y, strides[OPERANDS]);
-  tensors[OPERANDS] = (nd4c_tensor){.flags = ND4C_TENSOR_CONTIGUOUS,
-                                    .dtype = inferred.dtype,
-                                    .rank = inferred.rank,
-                                    .size = 1,
-                                    .shape = inferred.shape,
-                                    .strides = strides[OPERANDS]};
-  for (int32_t i = 0; i < inferred.rank; i++) {
-    tensors[OPERANDS].size *= inferred.shape[i];
-  }
+  const nd4c_graph_value y = {.dtype = inferred.dtype, .rank = inferred.rank, .shape = inferred.shape};
+  describe(&y, &operands[OPERANDS], &tensors[OPERANDS]);
   const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
                           .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                           .op = &def->info,

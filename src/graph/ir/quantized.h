@@ -39,8 +39,8 @@ nd4c_status nd4c_quantized_constant(nd4c_rewrite *rewrite, nd4c_dtype dtype, int
  * points of 128 become int8, int8 with zero points of 0 stay. *zero gets a zero point of one 0. */
 nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *w, nd4c_value *value, nd4c_value *zero);
 
-/* Whether the device computes the op on these inputs by another kernel than the reference's. The shapes of a graph with
- * dims are not asked about: there it is enough that such a kernel exists. */
+/* Whether the device computes the op on these inputs by another kernel than the reference's. Extents that are dims
+ * count as 64. */
 bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                             const nd4c_attr_value *attrs);
 

@@ -42,6 +42,9 @@ static int32_t operands_of(const nd4c_graph_node *node) {
 static bool meets(const nd4c_rewrite *rewrite, nd4c_value value, int32_t depth) {
   const nd4c_graph_value *info = &rewrite->graph->values[value];
   const nd4c_graph_node *node = info->producer < 0 ? NULL : &rewrite->graph->nodes[info->producer];
+  if (info->dtype != ND4C_FLOAT32) {
+    return false; /* of a concat that casts */
+  }
   if (node == NULL || node->def == NULL || depth == 0) {
     return info->constant != NULL;
   }

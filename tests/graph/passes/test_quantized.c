@@ -332,6 +332,20 @@ static nd4c_value doubled(nd4c_graph *graph, nd4c_value x) {
   return check_op(graph, ND4C_OP_concat, (nd4c_value[]){x, x}, 2, &attr, 1);
 }
 
+/* With a value of another scale, or with booleans, which concat casts. */
+static nd4c_value joined(nd4c_graph *graph, nd4c_value x) {
+  const affine other = {ND4C_UINT8, 0.03, 99};
+  const nd4c_attr attr = check_int("axis", 1);
+  nd4c_value z = both(graph, check_input(graph, "z", 4, (int64_t[]){2, 5, 9, 8}), other);
+  return check_op(graph, ND4C_OP_concat, (nd4c_value[]){x, z}, 2, &attr, 1);
+}
+
+static nd4c_value joined_flags(nd4c_graph *graph, nd4c_value x) {
+  const nd4c_attr attr = check_int("axis", 1);
+  nd4c_value z = integers(graph, ND4C_BOOL, 4, (int64_t[]){2, 5, 9, 8}, 3, 0, 1);
+  return check_op(graph, ND4C_OP_concat, (nd4c_value[]){x, z}, 2, &attr, 1);
+}
+
 typedef struct between_row {
   const char *name;
   nd4c_value (*build)(nd4c_graph *graph, nd4c_value x); /* between conv and quantize_linear */
@@ -350,6 +364,8 @@ static const between_row between_rows[] = {
     {"pool", pool, U8(0.05, 100), 1, 0},
     {"relu and pool", relu_pool, U8(0.05, 0), 1, 0},
     {"transpose and reshape", turned, U8(0.05, 90), 1, 0},
+    {"concat", joined, U8(0.05, 90), 1, 0},
+    {"concat with a cast", joined_flags, U8(0.05, 90), 0, 0},
     {"a value that is read twice", doubled, U8(0.05, 90), 0, 0},
 };
 
