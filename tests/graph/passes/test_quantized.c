@@ -445,11 +445,15 @@ static const product_row product_rows[] = {
     {"unsigned weights", U8(0.02, 7), U8(0.3, 5), ND4C_UINT8, 1, 130, false, false, false, ND4C_OP_qlinear_matmul},
     {"linear", U8(0.02, 7), U8(0.3, 120), ND4C_INT8, 1, 0, true, false, true, ND4C_OP_linear_int8},
     {"linear turned", S8(0.02, 7), U8(0.3, 120), ND4C_INT8, 0, 3, true, true, true, ND4C_OP_linear_int8},
+    {"scales of rows", U8(0.02, 7), U8(0.3, 120), ND4C_INT8, 0, 0, false, false, false, ND4C_OP_matmul},
+    {"scales of the summed axis", U8(0.02, 7), U8(0.3, 120), ND4C_INT8, 1, 0, true, true, false, ND4C_OP_linear},
     {"linear without bias", U8(0.02, 7), S8(0.3, 1), ND4C_INT8, -1, 0, true, true, false, ND4C_OP_linear_int8},
 };
 
 static nd4c_graph *product_graph(const product_row *row) {
-  const int64_t columns = 33, shape[] = {row->turned ? columns : 70, row->turned ? 70 : columns};
+  /* Scales of the wrong axis must not be taken for the right ones: the matrix is square then. */
+  const int64_t columns = row->w_axis == (row->turned ? 1 : 0) ? 70 : 33;
+  const int64_t shape[] = {row->turned ? columns : 70, row->turned ? 70 : columns};
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value x = check_input(graph, "x", 3, (int64_t[]){2, 19, 70});
