@@ -1,4 +1,4 @@
-"""Errors of the networks that bench/compare times, against a run in float64: `python bench/model_errors.py [NAME...]`.
+"""Errors of the networks that bench/compare times, against a run in float64: `python bench/python/model_errors.py [NAME...]`.
 
 The reference is the same file with all its numbers in float64, run by nd4c node by node (no pass changes it). An error is
 the root of the mean square of the differences, divided by that of the reference. Peers run as in bench/compare. --steps
@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import make_models  # noqa: E402
 import nd4c  # noqa: E402
