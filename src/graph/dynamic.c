@@ -109,7 +109,7 @@ nd4c_status nd4c_plan_serves(nd4c_plan *plan, nd4c_context *context, const nd4c_
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_dims_solve(plan, inputs, dims));
-  ND4C_TRY(nd4c_bindings_take(plan, context, dims, &binding));
+  ND4C_TRY(nd4c_bindings_take(plan, context, dims, false, &binding));
   const nd4c_status status = nd4c_dims_check(plan, binding->plan->graph, inputs);
   nd4c_bindings_give(plan, binding);
   return status;

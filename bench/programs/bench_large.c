@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 
 enum { SHAPES = 3, CHAIN = 8, NEAR = 50 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure.h"
+#include "bench/measure.h"
 
 enum { MAX_VALUES = 64 };
 
