@@ -43,33 +43,28 @@ void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
-ND4C_API void *malloc(size_t bytes);
-ND4C_API void *calloc(size_t count, size_t size);
-ND4C_API void *realloc(void *memory, size_t bytes);
-ND4C_API void *aligned_alloc(size_t alignment, size_t bytes);
-ND4C_API int posix_memalign(void **memory, size_t alignment, size_t bytes);
 
-void *malloc(size_t bytes) {
+ND4C_API void *malloc(size_t bytes) {
   note(__builtin_return_address(0));
   return __libc_malloc(bytes);
 }
 
-void *calloc(size_t count, size_t size) {
+ND4C_API void *calloc(size_t count, size_t size) {
   note(__builtin_return_address(0));
   return __libc_calloc(count, size);
 }
 
-void *realloc(void *memory, size_t bytes) {
+ND4C_API void *realloc(void *memory, size_t bytes) {
   note(__builtin_return_address(0));
   return __libc_realloc(memory, bytes);
 }
 
-void *aligned_alloc(size_t alignment, size_t bytes) {
+ND4C_API void *aligned_alloc(size_t alignment, size_t bytes) {
   note(__builtin_return_address(0));
   return __libc_memalign(alignment, bytes);
 }
 
-int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+ND4C_API int posix_memalign(void **memory, size_t alignment, size_t bytes) {
   enum { NO_MEMORY = 12 };
   note(__builtin_return_address(0));
   *memory = __libc_memalign(alignment, bytes);
