@@ -17,8 +17,9 @@ typedef enum way {
 /* b is read once for up to FEW_ROWS rows of a if b is by rows, and FEW_DOTS if by columns. Up to FEW_STRIPS rows,
  * packing a large b takes longer than reading it in strips. */
 enum { FEW_ROWS = 3, FEW_DOTS = 8, FEW_STRIPS = 24 };
-/* Bytes of b that stay in the L1 cache (NEAREST) and in the L2 cache (NEAR). */
-enum { NEAREST_BYTES = 1 << 15, NEAR_BYTES = 1 << 19 };
+/* Bytes of b that stay in the L1 cache (NEAREST) and in the L2 cache (NEAR); packed weights of LARGE bytes and more are
+ * read no faster. */
+enum { NEAREST_BYTES = 1 << 15, NEAR_BYTES = 1 << 19, LARGE_BYTES = 1 << 24 };
 /* Elements of a long dot product that make one sum; multiplications that are worth a thread. */
 enum { PIECE = 1 << 14, GRAIN = 1 << 16 };
 
@@ -86,8 +87,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 }
 
 /* Why a product that this engine can compute is left to the libraries; NULL if it is not. README.md has the rule.
- * Constant weights that are read once stay here, too: packing them would gain nothing, and the sums of the libraries
- * are less exact. */
+ * Constant weights by columns that are read once stay here, too: the sums of the libraries are less exact. */
 static const char *leave(const nd4c_cpu_product *given, bool single) {
   nd4c_cpu_product p = *given;
   way chosen = choose(&p, single ? 4 : 8);
@@ -101,7 +101,7 @@ static const char *leave(const nd4c_cpu_product *given, bool single) {
   if (!single) {
     return NULL;
   }
-  bool once = chosen <= WAY_DOTS && (p.m == 1 || chosen == WAY_DOTS);
+  bool once = chosen == WAY_DOT || chosen == WAY_DOTS || (p.m == 1 && b_bytes >= LARGE_BYTES);
   if ((given->b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0 && !once) {
     return "the right-hand side is constant: the libraries pack it once";
   }
