@@ -337,6 +337,40 @@ static void a_path_never_enters_a_chain_again(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+/* A part of a constant, from its third number on, as a value of the shape (8, 1, 1). */
+static nd4c_value part_of_constant(nd4c_graph *graph, uint64_t seed) {
+  const int64_t all = 12, start = 3, stop = 11, shape[] = {8, 1, 1};
+  const nd4c_value numbers = check_constant(graph, 1, &all, seed, -2, 2);
+  const nd4c_attr range[] = {check_ints("starts", &start, 1), check_ints("stops", &stop, 1)};
+  const nd4c_value part = check_op(graph, ND4C_OP_slice, &numbers, 1, range, 2);
+  const nd4c_attr form = check_ints("shape", shape, 3);
+  return check_op(graph, ND4C_OP_reshape, &part, 1, &form, 1);
+}
+
+static void operands_may_be_views_of_constants(void **state) {
+  (void)state;
+  const int64_t shape[] = {2, 8, 64, 64};
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_array *expected = NULL, *result = NULL, *input = check_array(ND4C_FLOAT32, 4, shape, 1, -1, 1);
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value y = check_input(graph, "x", 4, shape);
+  y = check_binary(graph, ND4C_OP_multiply, y, part_of_constant(graph, 2));
+  y = check_binary(graph, ND4C_OP_add, y, part_of_constant(graph, 3));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_tanh, y)));
+  check_evaluate(graph, &input, &expected);
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  assert_int_equal(count_chains(plan), 1);
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)&input, 1, &result, 1));
+  check_bits(expected, result);
+  check_release(&expected, 1);
+  check_release(&result, 1);
+  check_release(&input, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 /* -- failures -------------------------------------------------------------------------------------------------------
  */
 
@@ -401,6 +435,7 @@ int main(void) {
       cmocka_unit_test(chains_give_the_bits_of_eager_calls), cmocka_unit_test(large_chains_are_one_step),
       cmocka_unit_test(small_chains_are_left_to_kernels),    cmocka_unit_test(rules_of_engines_turn_it_off),
       cmocka_unit_test(a_path_never_enters_a_chain_again),   cmocka_unit_test(memory_may_run_out),
-      cmocka_unit_test(warm_runs_allocate_nothing)};
+      cmocka_unit_test(warm_runs_allocate_nothing),
+      cmocka_unit_test(operands_may_be_views_of_constants)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
