@@ -435,7 +435,6 @@ int main(void) {
       cmocka_unit_test(chains_give_the_bits_of_eager_calls), cmocka_unit_test(large_chains_are_one_step),
       cmocka_unit_test(small_chains_are_left_to_kernels),    cmocka_unit_test(rules_of_engines_turn_it_off),
       cmocka_unit_test(a_path_never_enters_a_chain_again),   cmocka_unit_test(memory_may_run_out),
-      cmocka_unit_test(warm_runs_allocate_nothing),
-      cmocka_unit_test(operands_may_be_views_of_constants)};
+      cmocka_unit_test(warm_runs_allocate_nothing),          cmocka_unit_test(operands_may_be_views_of_constants)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
