@@ -38,7 +38,7 @@ ERRORS = [
     ("fold_affine", "(axis != 1 || constant->shape[i] != channels)", "(axis == 0 || constant->shape[i] != channels)"),
     ("fold_affine", "op == ND4C_OP_divide ? 1.0 / numbers[i]", "op == ND4C_OP_divide ? numbers[i]"),
     ("fold_affine", "sqrt(numbers[VARIANCE][i] + epsilon)", "sqrt(numbers[VARIANCE][i] - epsilon)"),
-    ("ir/mapped", "numbers[i] = numbers[i] * factor + term;", "numbers[i] = numbers[i] * factor * factor + term;"),
+    ("ir/mapped", "return number * factor + term;", "return number * factor * factor + term;"),
     ("fold_affine", "conv->attrs[ND4C_ATTR_conv_activation].as.i != 0 ||", ""),
     ("linear", "info->rank > 0 && info->size == count &&", "info->rank > 0 &&"),
     ("linear", "attrs[ND4C_ATTR_linear_transpose_w] = node->attrs[ND4C_ATTR_linear_transpose_w];",
