@@ -87,10 +87,8 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   if (kernel->usable == NULL || kernel->usable(&call, reason, reason_size)) {
     return true;
   }
-  if (s->trail != NULL) {
-    reason[reason_size - 1] = '\0'; /* a plug-in may have written anything */
-    nd4c_text_clean(reason, false);
-  }
+  reason[reason_size - 1] = '\0'; /* a plug-in may have written anything */
+  nd4c_text_clean(reason, false);
   return false;
 }
 
@@ -394,7 +392,7 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
       return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_FORCE_ENGINE=%s cannot serve this call on %s: %s\n%s",
                        s->call->op->name, s->rules.forced, s->context->device->name,
                        nd4c_engine_forced_reason(&s->rules, reason, sizeof reason),
-                       s->trail != NULL && s->trail->bytes != NULL ? s->trail->bytes : "");
+                       s->trail->bytes != NULL ? s->trail->bytes : "");
     }
   }
   ND4C_TRY(find_any(s, choice, &taken));
@@ -412,7 +410,7 @@ nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call,
                              const nd4c_compile_request *request, nd4c_choice **out) {
   ND4C_TRY(nd4c_device_admit(context->device)); /* preparing a kernel may call the driver */
   nd4c_text trail = {0};
-  search s = {.context = context, .call = call, .constants = constants, .request = request};
+  search s = {.context = context, .call = call, .constants = constants, .request = request, .trail = &trail};
   nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
   if (choice == NULL) {
     return nd4c_fail_memory("a kernel choice", sizeof *choice);
@@ -421,10 +419,6 @@ nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call,
   choice->device = context->device;
   nd4c_status status = search_begin(&s);
   if (status == ND4C_OK) {
-    status = find_choice(&s, choice);
-  }
-  if (status == ND4C_UNSUPPORTED || status == ND4C_STRICT) { /* once more, for the text with all reasons */
-    s.trail = &trail;
     status = find_choice(&s, choice);
   }
   search_end(&s);
