@@ -18,6 +18,8 @@ static nd4c_status fill_plan(const nd4c_plan *outer, const nd4c_function *body, 
   plan->rules = outer->rules;
   plan->switches = outer->switches;
   plan->profiled = outer->profiled;
+  plan->precision = outer->precision;
+  plan->precision_from = outer->precision_from;
   plan->family = outer->family;
   ND4C_TRY(nd4c_compile_request_copy("nd4c_plan_create", outer->compile, &plan->compile));
   ND4C_TRY(nd4c_graph_check_numbers(body->graph, "nd4c_plan_create"));

@@ -100,6 +100,11 @@ void nd4c_plan_print_precision(const nd4c_plan *plan, nd4c_text *text) {
   if (plan->precision == ND4C_DTYPE_NONE) {
     return;
   }
+  if (plan->dynamic != NULL) {
+    nd4c_text_print(text, "precision: %s (%s), in each binding\n", nd4c_dtype_name(plan->precision),
+                    plan->precision_from);
+    return;
+  }
   for (int32_t i = 0; i < plan->graph->node_count; i++) {
     const nd4c_graph_node *node = &plan->graph->nodes[i];
     const nd4c_dtype dtype = plan->graph->values[node->outputs[0]].dtype;

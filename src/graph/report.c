@@ -31,8 +31,9 @@ static void print_records(const nd4c_plan *plan, nd4c_text *text) {
   for (int32_t i = 0; i < plan->pass_count; i++) {
     const nd4c_pass_record *pass = &plan->passes[i];
     if (pass->runs > 0) {
-      nd4c_text_print(text, "  %-16s %5d -> %5d nodes, %4d changes, %d runs  (%s)\n", pass->name, pass->before,
-                      pass->after, pass->changes, pass->runs, pass->doc);
+      nd4c_text_print(text, "  %-20s %5d -> %5d nodes, %4d change%s, %d run%s  (%s)\n", pass->name,
+                      pass->before, pass->after, pass->changes, pass->changes == 1 ? "" : "s", pass->runs,
+                      pass->runs == 1 ? "" : "s", pass->doc);
     }
   }
 }
@@ -89,11 +90,12 @@ static void print_switches(const nd4c_plan *plan, nd4c_text *text) {
 }
 
 static void print_left_out(const nd4c_plan *plan, nd4c_text *text) {
+  const char *words = plan->dynamic != NULL ? "passes left to the bindings, because the graph has dims:"
+                                            : "passes left out, because the graph has dims:";
   int32_t count = 0;
   for (int32_t i = 0; plan->optimized && i < nd4c_passes_count(); i++) {
     if (nd4c_pass_needs_numbers(plan, nd4c_passes_at(i))) {
-      nd4c_text_print(text, "%s %s", count == 0 ? "passes left out, because the graph has dims:" : ",",
-                      nd4c_passes_at(i)->name);
+      nd4c_text_print(text, "%s %s", count == 0 ? words : ",", nd4c_passes_at(i)->name);
       count++;
     }
   }
