@@ -1,16 +1,17 @@
 /* Control flow in graphs: nodes that run other graphs, their bodies. nd4c_graph_if runs one of two bodies,
  * nd4c_graph_loop and nd4c_graph_scan run a body in rounds, nd4c_graph_call runs a named function. A plan runs such
- * nodes itself: it makes a plan of each body once, and a round costs what the body's kernels cost.
+ * nodes itself: it makes a plan of each body, once for each combination of sizes, and a round costs what the body's
+ * kernels cost.
  *
  * A body is a graph with inputs and outputs, which the program builds before the node. The node keeps a copy: changes
- * to the body after the call, and its destruction, do not matter. A body therefore never contains itself. What a body
- * reads from the graph around it comes in as an input. A body may have dims: they are the dims of the same names of the
- * graph around it, which must have them.
+ * to the body after the call, and its destruction, do not matter. So no body can contain itself. What a body reads from
+ * the graph around it comes in as an input. A body may have dims: they are the dims of the same names of the graph
+ * around it, which must have them.
  *
  * Errors of all functions that record a node: NULL_ARGUMENT, HANDLE, INDEX (a value is none of the graph's); ARGUMENT
  * (a number of inputs or outputs), DTYPE and SHAPE if the body does not fit what it is given or what it must give;
- * UNSUPPORTED if bodies lie in each other more than ND4C_CONTROL_DEPTH deep. The text names the node and the value. The
- * graph is unchanged then. */
+ * UNSUPPORTED if bodies lie in each other more than ND4C_CONTROL_DEPTH deep, or a body has more than ND4C_CONTROL_NODES
+ * nodes. The text names the node and the value. The graph is unchanged then. */
 #ifndef ND4C_CONTROL_H
 #define ND4C_CONTROL_H
 
@@ -67,8 +68,8 @@ typedef struct nd4c_loop_options {
 } nd4c_loop_options;
 
 /* ARGUMENT: nothing ends the loop (no trips, no rounds, and the body does not decide), values are collected and *rounds
- * is not known, or limit is negative. A run fails with OVERFLOW after `limit` rounds. Each round checks the thread's
- * cancellations. */
+ * is not known, the loop has no outputs, or limit is negative. A run fails with OVERFLOW after `limit` rounds. Each
+ * round checks the thread's cancellations. */
 ND4C_API nd4c_status nd4c_graph_loop(nd4c_graph *graph, const nd4c_graph *body, const nd4c_loop_options *options,
                                      const char *label, nd4c_value *outputs, int32_t output_count);
 

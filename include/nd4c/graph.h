@@ -106,8 +106,8 @@ typedef struct nd4c_pass_info {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_pass_info) */
   const char *name;
   const char *phase; /* "simplify", "recognize", "fuse", "layout": phases run in this order */
-  const char *where; /* "any": every plan; "device": plans of one device, whose kernels the pass asks; "numbers": those
-                      * of graphs without dims */
+  const char *where; /* "any": every plan; "device": plans of one device, whose kernels the pass asks; "numbers": plans
+                      * of one device whose graph has no dims */
   const char *doc;   /* what it does, in a line */
 } nd4c_pass_info;
 
@@ -183,8 +183,8 @@ typedef struct nd4c_plan_options {
  *
  * If the graph has dims, each must follow from the inputs: an input has an extent that is the dim, or a multiple of it
  * plus a number (UNSUPPORTED; the text names the dim). Runs choose kernels for the sizes that they bring, with the
- * configuration of that time. Such a plan takes no placement on several devices and no file of executables
- * (UNSUPPORTED). */
+ * configuration of that time. Such a plan takes at most 64 dims, no placement on several devices and no file of
+ * executables (UNSUPPORTED). */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
 /* Frees the plan. Outputs that it returned stay valid. */

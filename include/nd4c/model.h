@@ -1,8 +1,9 @@
 /* Models read from ONNX files. Aligned weights are used in place from the mapped file: the file must not be changed or
  * truncated while the model, or an array from it, is alive. Any thread may run a model, and several may at once: they
- * share the constants, and each run has memory of its own. A thread that needs a new plan, for other shapes, makes it
- * while others go on. Only these wait for each other: threads that make plans, runs of a model that is interpreted, and
- * runs of a plan on an asynchronous device. The caller closes a model after all other calls on it have returned. */
+ * share the constants, and each run has memory of its own. A thread that needs a new plan, or a new binding of a plan,
+ * makes it while others go on. Only these wait for each other: threads that make plans, threads that make bindings of
+ * one plan, runs of a model that is interpreted, and runs of a plan in another mode than direct. The caller closes a
+ * model after all other calls on it have returned. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 
@@ -87,13 +88,13 @@ ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, n
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 
-/* Runs the model on the context (NULL: current). Inputs are matched by name, in any order, each exactly once. Each new
- * combination of device, the context's settings (width, deterministic, strict, transfer) and input shapes gets a plan.
- * The model keeps the last few plans and reuses them on all contexts with equal settings. A model that leaves extents
- * free is imported once, into a graph with dims, whose plan serves all shapes; shapes that it cannot serve are imported
- * by themselves (nd4c.model.dims, nd4c_model_report). outputs are in the order of
- * the model's outputs; a NULL entry receives a fresh array. NAME, DTYPE, SHAPE: the text names the input and what was
- * expected. */
+/* Runs the model on the context (NULL: current). Inputs are matched by name, in any order, each exactly once. Each
+ * combination of device and the context's settings (width, deterministic, strict, transfer) gets a plan. If the model
+ * leaves extents free, this plan is of a graph with dims and serves all shapes. Shapes that it cannot serve are
+ * imported by themselves, and each combination of them gets a plan, too; so do all shapes of a model that no graph with
+ * dims can express (nd4c.model.dims, nd4c_model_report). The model keeps the last few plans and reuses them on all
+ * contexts with equal settings. outputs are in the order of the model's outputs; a NULL entry receives a fresh array.
+ * NAME, DTYPE, SHAPE: the text names the input and what was expected. */
 ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);
@@ -121,8 +122,7 @@ ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *contex
 
 /* The report of the last run: that of its plan, as nd4c_plan_report gives it, with a last line that says why the graph
  * was imported for these shapes alone, if it was; or, if the model could not become a graph, the node that prevented
- * it.
- * "" before the first run. Free with nd4c_free. */
+ * it. "" before the first run. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 /* As nd4c_plan_profile, _get_step and _get_node for the plan of the last run, whose texts are valid until the model
