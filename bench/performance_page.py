@@ -163,7 +163,7 @@ def run_lines(kept):
 
 HEAD = """# Performance
 
-How long nd4c takes, beside the libraries that people use today. One row from each group, on the machine
+How long nd4c takes, beside the libraries that people use today. One row from each of ten groups, on the machine
 below, with two threads each. A bar is the time that a library takes, where nd4c takes 1: shorter is faster.
 
 ![Times of ten kinds of work, beside nd4c's](performance.svg)
