@@ -31,6 +31,12 @@ void nd4c_error_clean(void);
 /* Code of the thread's most recent failure since nd4c_error_expect or nd4c_error_clear, OK if none. */
 nd4c_status nd4c_error_answer(void);
 
+/* Whether a failure says nothing about what was asked for, and a later try may succeed: memory was short, or the caller
+ * stopped the work. Who would do without something after a failure returns these instead. */
+static inline bool nd4c_status_passes(nd4c_status status) {
+  return status == ND4C_MEMORY || status == ND4C_MEMORY_CAP || status == ND4C_CANCELLED || status == ND4C_DEADLINE;
+}
+
 /* Leaves the calling function with the status of `expression` unless it is OK. */
 #define ND4C_TRY(expression)                \
   do {                                      \

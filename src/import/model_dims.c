@@ -39,7 +39,7 @@ nd4c_status nd4c_model_import_dims(nd4c_model *model, nd4c_context *context, boo
   options.frees_all = frees_all;
   nd4c_status status = nd4c_onnx_import(&model->onnx, &options, graph, &need);
   nd4c_deallocate(need); /* the error names the node, too */
-  if (status == ND4C_OK || status == ND4C_MEMORY) {
+  if (status == ND4C_OK || nd4c_status_passes(status)) {
     return status;
   }
   *why = nd4c_duplicate_text(nd4c_error_message());
@@ -95,7 +95,7 @@ static nd4c_status read_numbers(const nd4c_graph *graph, const nd4c_array *const
   return ND4C_OK;
 }
 
-/* A status other than MEMORY says that the graph does not allow these shapes. */
+/* A failure that does not pass says that the graph does not allow these shapes. */
 static nd4c_status bind(const nd4c_graph *graph, const nd4c_array *const *inputs, nd4c_graph **bound) {
   const int32_t count = nd4c_graph_dim_count(graph);
   const char **names = nd4c_allocate(((size_t)count + 1) * sizeof *names);
@@ -140,7 +140,7 @@ nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c
     return ND4C_OK;
   }
   nd4c_status status = model->dims.graph != NULL ? bind(model->dims.graph, inputs, bound) : ND4C_OK;
-  if (*bound != NULL || status == ND4C_MEMORY) {
+  if (*bound != NULL || nd4c_status_passes(status)) {
     return status;
   }
   return nd4c_model_tell_alone(model->dims.graph != NULL ? nd4c_error_message() : model->dims.why, alone);

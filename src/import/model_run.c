@@ -189,8 +189,11 @@ static nd4c_status run_plan(nd4c_model *model, nd4c_context *context, nd4c_model
 /* Whether a run failed because its plan with dims does not serve these shapes, and not for another reason. */
 static bool is_refused(const nd4c_model_plan *entry, nd4c_status status, nd4c_context *context,
                        const nd4c_array *const *ordered) {
-  return entry->has_dims && status != ND4C_OK && status != ND4C_MEMORY &&
-         nd4c_plan_serves(entry->plan, context, ordered) != ND4C_OK && nd4c_error_code() != ND4C_MEMORY;
+  if (!entry->has_dims || status == ND4C_OK || nd4c_status_passes(status)) {
+    return false;
+  }
+  const nd4c_status served = nd4c_plan_serves(entry->plan, context, ordered);
+  return served != ND4C_OK && !nd4c_status_passes(served);
 }
 
 static nd4c_status run_ordered(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,

@@ -312,12 +312,42 @@ static void frees_every_extent_if_asked(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.model.dims", NULL), ND4C_OK);
 }
 
+/* A cancelled run says nothing about the model: later runs use the graph with dims. Before the first run, the import is
+ * stopped, where it computes a constant; later, the plan for a new size. */
+static void cancelled_runs_keep_dims(void **state) {
+  (void)state;
+  static wire_bytes bytes;
+  static const char *const names[] = {"x"};
+  const dims_case one = {
+      "Cast two to=1 > f; Cast three to=1 > g; Add f g > h; Mul x h > y", {-1, 2}, {3}, 13, NULL, 0, NULL};
+  for (int earlier = 0; earlier < 2; earlier++) {
+    nd4c_model *model = open_case(&one, &bytes);
+    nd4c_cancellation *cancellation = NULL;
+    nd4c_array *x = input_of(&one, 3), *y = NULL;
+    if (earlier == 1) {
+      nd4c_array_release(run(model, &one, 2));
+    }
+    assert_int_equal(nd4c_cancellation_create(&cancellation), ND4C_OK);
+    assert_int_equal(nd4c_cancellation_enter(cancellation), ND4C_OK);
+    assert_int_equal(nd4c_cancellation_request(cancellation), ND4C_OK);
+    assert_int_equal(nd4c_model_run(model, NULL, names, (const nd4c_array *const[]){x}, 1, &y, 1), ND4C_CANCELLED);
+    assert_null(y);
+    assert_int_equal(nd4c_cancellation_leave(cancellation), ND4C_OK);
+    nd4c_cancellation_destroy(cancellation);
+    nd4c_array_release(x);
+    nd4c_array_release(run(model, &one, 3));
+    check_report(model, &one, 3);
+    nd4c_model_close(model);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_what_an_import_for_the_shapes_gives),
       cmocka_unit_test(imports_once),
       cmocka_unit_test(names_dims_of_its_graph),
       cmocka_unit_test(frees_every_extent_if_asked),
+      cmocka_unit_test(cancelled_runs_keep_dims),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,7 @@ bool nd4c_onnx_takes_bodies(const nd4c_onnx_emission *emission) {
 
 nd4c_status nd4c_onnx_interpret_instead(nd4c_onnx_emission *emission, nd4c_status status) {
   nd4c_onnx_importer *importer = emission->importer;
-  if (status == ND4C_OK || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP || status == ND4C_CANCELLED ||
-      status == ND4C_DEADLINE) {
+  if (status == ND4C_OK || nd4c_status_passes(status)) {
     return status;
   }
   if (!importer->needs_values) {

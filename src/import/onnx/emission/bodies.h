@@ -30,8 +30,8 @@ nd4c_status nd4c_onnx_find_captures(nd4c_onnx_emission *emission, const nd4c_onn
 
 /* Records an inner graph as a body, which the caller destroys. wanted: by output of the inner graph, whether the body
  * gives it; NULL: all. *first (may be NULL) says what is known of the inner graph's first output, a bool: it is then
- * not among the body's. Any failure but one of memory means that the model must be interpreted, and the importer has
- * noted why. */
+ * not among the body's. Any failure that does not pass (base/status.h) means that the model must be interpreted, and
+ * the importer has noted why. */
 typedef enum nd4c_onnx_first { ND4C_ONNX_FIRST_UNKNOWN, ND4C_ONNX_FIRST_FALSE, ND4C_ONNX_FIRST_TRUE } nd4c_onnx_first;
 nd4c_status nd4c_onnx_record_body(nd4c_onnx_emission *emission, const nd4c_onnx_graph *graph,
                                   const nd4c_onnx_captures *captures, const nd4c_onnx_body_input *inputs,
@@ -42,8 +42,8 @@ nd4c_status nd4c_onnx_body_value(nd4c_onnx_emission *emission, nd4c_onnx_operand
 /* The graph that is being recorded, and an operand for a value of it. */
 nd4c_graph *nd4c_onnx_recorded_graph(const nd4c_onnx_emission *emission);
 nd4c_status nd4c_onnx_body_output(nd4c_onnx_emission *emission, nd4c_value value, nd4c_onnx_operand *operand);
-/* Notes that the model must be interpreted because of the thread's last error; returns UNSUPPORTED. Failures of memory
- * stay what they are. */
+/* Notes that the model must be interpreted because of the thread's last error; returns UNSUPPORTED. Failures that pass
+ * (base/status.h) stay what they are. */
 nd4c_status nd4c_onnx_interpret_instead(nd4c_onnx_emission *emission, nd4c_status status);
 /* Forgets that the model must be interpreted: the caller imports the node in another way. */
 void nd4c_onnx_forget_need(nd4c_onnx_emission *emission);

@@ -220,7 +220,7 @@ nd4c_status nd4c_onnx_emit_loop_node(nd4c_onnx_emission *emission, const nd4c_on
   ND4C_TRY(read_lead(&loop));
   nd4c_status status = try_node(&loop, done);
   nd4c_graph_destroy(loop.body);
-  if (status != ND4C_OK && is_short(&loop) && status != ND4C_MEMORY && status != ND4C_MEMORY_CAP) {
+  if (status != ND4C_OK && is_short(&loop) && !nd4c_status_passes(status)) {
     nd4c_onnx_forget_need(
         emission); /* round by round, shapes may change, and rounds may be known where they are read */
     return ND4C_OK;
