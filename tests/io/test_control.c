@@ -223,6 +223,56 @@ static void inner_graphs_read_what_lies_around(void **state) {
   nd4c_model_close(model);
 }
 
+/* Loops whose condition, or whose body, ends them at once. c is a bool, or the number of rounds. */
+static void loops_end_when_they_must(void **state) {
+  (void)state;
+  static const struct {
+    const char *decision, *node; /* of the body, which doubles v; of the loop */
+    int type;                    /* of c, as the format numbers dtypes */
+    nd4c_dtype dtype;
+    double c;
+    float first;
+  } rows[] = {
+      /* a condition that is constantly false, and a body that decides from data */
+      {"ReduceMax v > m keepdims=0; Less m kf > on", "Loop - no x > y", 7, ND4C_INT64, 3, 1},
+      {"ReduceMax v > m keepdims=0; Less m kf > on", "Loop n no x > y", 7, ND4C_INT64, 3, 1},
+      {"ReduceMax v > m keepdims=0; Less m kf > on", "Loop c no x > y", 7, ND4C_INT64, 3, 1},
+      {"ReduceMax v > m keepdims=0; Less m kf > on", "Loop c yes x > y", 7, ND4C_INT64, 3, 8},
+      {"Identity yes > on", "Loop c no x > y", 7, ND4C_INT64, 3, 1},
+      /* a body that never asks for another round, and what begins the loop is known in the run only */
+      {"Identity no > on", "Loop n c x > y", 9, ND4C_BOOL, 1, 2},
+      {"Identity no > on", "Loop n c x > y", 9, ND4C_BOOL, 0, 1},
+      {"Identity no > on", "Loop none c x > y", 9, ND4C_BOOL, 1, 1},
+      {"Identity no > on", "Loop - c x > y", 9, ND4C_BOOL, 1, 2},
+      {"Identity no > on", "Loop - c x > y", 9, ND4C_BOOL, 0, 1},
+      {"Identity no > on", "Loop c - x > y", 7, ND4C_INT64, 3, 2},
+      {"Identity no > on", "Loop c - x > y", 7, ND4C_INT64, 0, 1},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    wire_bytes bytes = {0}, graph = {0}, body = {0};
+    char *report = NULL;
+    build_nodes(&body, rows[i].decision);
+    build_nodes(&body, "Add v v > w");
+    build_name(&body, 11, "i");
+    build_name(&body, 11, "go");
+    build_name(&body, 11, "v");
+    build_name(&body, 12, "on");
+    build_name(&body, 12, "w");
+    build_nodes(&graph,
+                "Constant > n value_int=100; Constant > none value_int=0; Constant > k value_int=9; "
+                "Cast k > kf to=1; Less none n > yes; Less n none > no");
+    build_holder(&graph, rows[i].node, "body", &body, NULL, NULL);
+    nd4c_model *model = open_model(&bytes, &graph, rows[i].type);
+    expect_values(model, rows[i].dtype, rows[i].c, 2, (const float[]){rows[i].first, 2 * rows[i].first});
+    expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+    if (strstr(report, "interpreted, node after node") != NULL) {
+      fail_msg("row %zu: %s", i, report);
+    }
+    nd4c_free(report);
+    nd4c_model_close(model);
+  }
+}
+
 /* Many rounds in one plan: the number of rounds is a constant, and one carried value is collected. */
 static void many_rounds_are_a_node(void **state) {
   (void)state;
@@ -525,6 +575,7 @@ int main(void) {
                                      cmocka_unit_test(data_ends_loops),
                                      cmocka_unit_test(inner_graphs_read_what_lies_around),
                                      cmocka_unit_test(many_rounds_are_a_node),
+                                     cmocka_unit_test(loops_end_when_they_must),
                                      cmocka_unit_test(interpreted_results_go_where_they_belong),
                                      cmocka_unit_test(loop_runs_as_often_as_the_input_says),
                                      cmocka_unit_test(refuses_bodies_that_do_not_agree),

@@ -206,9 +206,11 @@ static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
   if (done) {
     return ND4C_OK;
   }
-  ND4C_TRY(read_trips(emission, &trips));
   if (emission->inputs[1] != ND4C_ONNX_OPERAND_NONE) {
     ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "the loop's condition", &condition));
+  }
+  if (condition != 0) { /* else the number does not matter, and may be the run's */
+    ND4C_TRY(read_trips(emission, &trips));
   }
   ND4C_TRY(rounds_open(emission, &loop));
   return run_loop(emission, &loop, trips, condition != 0);

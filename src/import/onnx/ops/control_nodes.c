@@ -124,15 +124,15 @@ static nd4c_status read_lead(loop_node *loop) {
     double number = 0;
     ND4C_TRY(nd4c_onnx_read_number(emission, condition, "the loop's condition", &number));
     loop->condition = number != 0 ? ND4C_ONNX_FIRST_TRUE : ND4C_ONNX_FIRST_FALSE;
+    loop->trips = number != 0 ? loop->trips : 0;
   }
   return ND4C_OK;
 }
 
 /* The rounds can be imported one by one, as far as the node's inputs say. */
 static bool is_short(const loop_node *loop) {
-  const bool one = loop->condition == ND4C_ONNX_FIRST_FALSE || loop->goes_on == ND4C_ONNX_FIRST_FALSE;
-  return loop->condition != ND4C_ONNX_FIRST_UNKNOWN &&
-         (one || (loop->trips >= 0 && loop->trips <= ND4C_ONNX_UNROLL_MOST));
+  return loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 &&
+         (loop->goes_on == ND4C_ONNX_FIRST_FALSE || loop->trips <= ND4C_ONNX_UNROLL_MOST);
 }
 
 /* The body's inputs: the round, a condition that is true whenever the body runs, the carried values. */
@@ -155,10 +155,17 @@ static nd4c_status record_body(loop_node *loop) {
   return nd4c_onnx_record_body(emission, graph, &loop->captures, inputs, loop->wanted, &loop->goes_on, &loop->body);
 }
 
+/* The most rounds that are known at import; -1: none are. */
+static int64_t most_rounds(const loop_node *loop) {
+  const int64_t most = loop->trips == INT64_MAX ? -1 : loop->trips;
+  return loop->goes_on == ND4C_ONNX_FIRST_FALSE && most != 0 ? 1 : most;
+}
+
 static nd4c_status record_loop(const loop_node *loop) {
   const char *label = NULL;
   nd4c_onnx_emission *emission = loop->emission;
   const int32_t count = loop->carried + loop->collected;
+  const int64_t most = most_rounds(loop);
   nd4c_value trips = ND4C_VALUE_NONE, condition = ND4C_VALUE_NONE, *carried = NULL, *outputs = NULL;
   nd4c_loop_options options = {.struct_size = sizeof options,
                                .carried_count = loop->carried,
@@ -171,8 +178,9 @@ static nd4c_status record_loop(const loop_node *loop) {
   if (loop->trips == -1) {
     ND4C_TRY(nd4c_onnx_body_value(emission, emission->inputs[0], &trips));
     options.trips = &trips;
-  } else if (loop->trips != INT64_MAX) {
-    options.rounds = &loop->trips;
+  }
+  if (most >= 0) {
+    options.rounds = &most;
   }
   if (loop->condition == ND4C_ONNX_FIRST_UNKNOWN) {
     ND4C_TRY(nd4c_onnx_body_value(emission, emission->inputs[1], &condition));
@@ -191,8 +199,8 @@ static nd4c_status record_loop(const loop_node *loop) {
 
 /* Of a loop that ends by data, only the interpreter knows how long the collected values are. */
 static nd4c_status check_rounds(const loop_node *loop) {
-  const bool known = loop->goes_on == ND4C_ONNX_FIRST_TRUE && loop->condition == ND4C_ONNX_FIRST_TRUE &&
-                     loop->trips >= 0 && loop->trips != INT64_MAX;
+  const bool ends_early = loop->goes_on != ND4C_ONNX_FIRST_TRUE || loop->condition != ND4C_ONNX_FIRST_TRUE;
+  const bool known = loop->trips == 0 || (!ends_early && loop->trips > 0 && loop->trips != INT64_MAX);
   return known || loop->collected == 0
              ? ND4C_OK
              : nd4c_fail(ND4C_UNSUPPORTED,
