@@ -38,6 +38,15 @@ static nd4c_status make_output(const nd4c_rewrite *rewrite, const nd4c_graph_nod
   return nd4c_array_empty(value->dtype, value->rank, value->shape, rewrite->context->device, output);
 }
 
+/* The node fails in each run that comes to it: a branch may never run, and a loop may have no round. */
+static nd4c_status leave(nd4c_status status) {
+  if (!nd4c_status_passes(status)) {
+    nd4c_error_clear();
+    return ND4C_OK;
+  }
+  return status;
+}
+
 static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   nd4c_graph *graph = rewrite->graph;
   const nd4c_array **inputs = NULL;
@@ -54,7 +63,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   nd4c_deallocate(inputs);
   if (status != ND4C_OK) {
     nd4c_array_release(output);
-    return status;
+    return leave(status);
   }
   nd4c_graph_value *value = &graph->values[node->outputs[0]];
   value->constant = output;

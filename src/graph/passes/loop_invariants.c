@@ -26,16 +26,27 @@ typedef struct moving {
   int32_t input_count;
 } moving;
 
-/* Ops that no data makes fail: not those that take indices, factorise matrices or divide integers. */
+static bool reads_text(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  for (int32_t i = 0; i < node->input_count; i++) {
+    if (node->inputs[i] >= 0 && graph->values[node->inputs[i]].dtype == ND4C_UTF8) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Ops that no data makes fail: not those that take indices, factorise matrices, divide integers or parse texts. */
 static bool is_safe(const nd4c_graph *graph, const nd4c_graph_node *node) {
   const nd4c_category category = node->def->info.category;
-  if (node->control != NULL || nd4c_op_is_foreign(node->def) || node->output_count != 1) {
+  if (node->control != NULL || nd4c_op_is_foreign(node->def) || node->output_count != 1 || reads_text(graph, node)) {
     return false;
   }
   switch (node->def->info.op) {
     case ND4C_OP_matmul:
     case ND4C_OP_linear:
       return true;
+    case ND4C_OP_gather:
+      return false;
     default:
       break;
   }

@@ -622,6 +622,30 @@ static void folded_constants_lie_in_c_order(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* What fails with its constants fails in the run. A plan is made nevertheless: the node may never run. */
+static void what_cannot_be_folded_stays(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  const int64_t beyond = 7;
+  nd4c_array *index = NULL, *y = NULL;
+  nd4c_value values[] = {ND4C_VALUE_NONE, ND4C_VALUE_NONE};
+  CHECK_OK(nd4c_graph_create(&graph));
+  values[0] = check_constant(graph, 1, (int64_t[]){4}, 1, -1, 1);
+  CHECK_OK(nd4c_array_from_data(ND4C_INT64, 0, NULL, &beyond, NULL, &index));
+  CHECK_OK(nd4c_graph_constant(graph, index, &values[1]));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_gather, values[0], values[1])));
+  nd4c_plan *plan = NULL;
+  nd4c_error_clear();
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  assert_int_equal(nd4c_error_code(), ND4C_OK);
+  assert_int_equal(changes_of(plan, "fold_constants"), 0);
+  assert_int_equal(nd4c_plan_run(plan, NULL, 0, &y, 1), ND4C_INDEX);
+  assert_null(y);
+  nd4c_plan_destroy(plan);
+  nd4c_array_release(index);
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(patterns_fire_alone_only),
@@ -632,6 +656,7 @@ int main(void) {
       cmocka_unit_test(numbers_that_do_not_distribute_are_not_folded),
       cmocka_unit_test(large_numbers_that_are_not_finite_are_not_folded),
       cmocka_unit_test(folded_constants_lie_in_c_order),
+      cmocka_unit_test(what_cannot_be_folded_stays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
