@@ -17,7 +17,6 @@ static nd4c_status fill_plan(const nd4c_plan *outer, const nd4c_function *body, 
   plan->device = outer->device;
   plan->rules = outer->rules;
   plan->switches = outer->switches;
-  plan->profiled = outer->profiled;
   plan->precision = outer->precision;
   plan->precision_from = outer->precision_from;
   plan->family = outer->family;
@@ -171,6 +170,9 @@ static nd4c_status make_one(nd4c_plan *plan, int32_t index) {
 static nd4c_status check_plan(const nd4c_plan *plan) {
   if (plan->placement != NULL || plan->place_count > 1) {
     return nd4c_fail(ND4C_UNSUPPORTED, "a node with bodies runs on one device, and a placement names several");
+  }
+  if (plan->file.file != NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s: no file of executables holds bodies", plan->file.file_name);
   }
   return plan->whole ? nd4c_fail(ND4C_UNSUPPORTED, "%s takes whole buffers, and a loop's body gets parts of them",
                                  plan->device->name)

@@ -292,6 +292,30 @@ static void odd_requests_are_refused(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* A plan of a graph with bodies takes nothing from a file, and says so. */
+static void files_hold_no_bodies(void **state) {
+  (void)state;
+  nd4c_graph *plain = make_graph(false), *graph = NULL, *body = NULL;
+  const nd4c_plan_options options = {.struct_size = sizeof options, .compiled = file};
+  nd4c_value condition = ND4C_VALUE_NONE, x = ND4C_VALUE_NONE, y = ND4C_VALUE_NONE;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_compile(plain, "stub:0", NULL, file, NULL));
+  CHECK_OK(nd4c_graph_create(&body));
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(body, "y", check_unary(body, ND4C_OP_sin, check_input(body, "x", 0, NULL))));
+  CHECK_OK(nd4c_graph_input(graph, "c", ND4C_BOOL, 0, NULL, &condition));
+  x = check_input(graph, "x", 0, NULL);
+  CHECK_OK(nd4c_graph_if(graph, condition, body, body, &x, 1, "branch", &y, 1));
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  assert_int_equal(nd4c_plan_create(graph, NULL, &options, &plan), ND4C_UNSUPPORTED);
+  assert_null(plan);
+  assert_non_null(strstr(nd4c_error_message(), "node 'branch' (if): "));
+  assert_non_null(strstr(nd4c_error_message(), ": no file of executables holds bodies"));
+  nd4c_graph_destroy(plain);
+  nd4c_graph_destroy(graph);
+  nd4c_graph_destroy(body);
+}
+
 /* Answers of a plug-in about targets that make no sense. */
 static void lies_about_targets_are_found(void **state) {
   (void)state;
@@ -323,6 +347,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(damaged_files_are_refused, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(failures_write_nothing, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(odd_requests_are_refused, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(files_hold_no_bodies, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(lies_about_targets_are_found, stub_test_begin, stub_test_end)};
   if (stub_start() != ND4C_OK) {
     return 1;

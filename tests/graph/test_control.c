@@ -205,6 +205,29 @@ static void functions_are_planned_once(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Nothing shows the times of a body's steps, so they are not taken. */
+static void bodies_are_not_profiled(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_while(0);
+  nd4c_plan *plan = NULL;
+  nd4c_array *inputs[CONTROL_PORTS] = {NULL}, *expected[CONTROL_PORTS] = {NULL};
+  CHECK_OK(nd4c_config_set("nd4c.plan.profile", "true"));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  CHECK_OK(nd4c_config_set("nd4c.plan.profile", NULL));
+  control_make_inputs(graph, 3, 1, inputs);
+  control_evaluate(graph, inputs, expected);
+  check_runs(plan, inputs, expected, 1e-6, "profiled");
+  assert_true(atomic_load(&plan->steps[0].profiled_runs) > 0);
+  assert_int_equal(plan->family->count, 1);
+  for (int32_t i = 0; i < plan->family->plans[0]->step_count; i++) {
+    assert_int_equal(atomic_load(&plan->family->plans[0]->steps[i].profiled_runs), 0);
+  }
+  nd4c_plan_destroy(plan);
+  check_release(inputs, graph->inputs.count);
+  check_release(expected, graph->outputs.count);
+  nd4c_graph_destroy(graph);
+}
+
 /* -- passes -------------------------------------------------------------------------------------------------------- */
 
 static int32_t count_controls(const nd4c_plan *plan) {
@@ -326,6 +349,78 @@ static void what_never_changes_moves_out(void **state) {
   }
 }
 
+/* What fails in a body that does not run does not matter: a loop that has as many rounds as its input says, and a
+ * branch that gathers element 7 of 4 elements. `number` is 1 if the index is captured, else it is a constant of the
+ * body. */
+static nd4c_graph *build_failing_loop(int64_t number) {
+  nd4c_graph *graph = control_graph(), *body = control_graph();
+  (void)control_input(body, ND4C_INT64, 0, NULL);
+  nd4c_value x = control_input(body, ND4C_FLOAT32, 0, NULL), w = control_input(body, ND4C_FLOAT32, 1, &pair[1]);
+  nd4c_value index = number == 1 ? control_input(body, ND4C_INT64, 0, NULL) : control_constant(body, control_int(7));
+  control_output(body, check_binary(body, ND4C_OP_add, x, check_binary(body, ND4C_OP_gather, w, index)));
+  nd4c_value trips = control_input(graph, ND4C_INT64, 0, NULL), y = ND4C_VALUE_NONE;
+  x = control_input(graph, ND4C_FLOAT32, 0, NULL);
+  const nd4c_value captured[] = {control_input(graph, ND4C_FLOAT32, 1, &pair[1]),
+                                 check_binary(graph, ND4C_OP_add, trips, control_constant(graph, control_int(7)))};
+  const nd4c_loop_options options = {.struct_size = sizeof options,
+                                     .carried_count = 1,
+                                     .carried = &x,
+                                     .captured_count = number == 1 ? 2 : 1,
+                                     .captured = captured,
+                                     .trips = &trips};
+  CHECK_OK(nd4c_graph_loop(graph, body, &options, "failing", &y, 1));
+  control_output(graph, y);
+  nd4c_graph_destroy(body);
+  return graph;
+}
+
+static nd4c_graph *build_failing_branch(int64_t number) {
+  (void)number;
+  nd4c_graph *graph = control_graph(), *then_body = control_graph(), *else_body = control_graph();
+  (void)control_input(then_body, ND4C_FLOAT32, 0, NULL);
+  const nd4c_value w = check_constant(then_body, 1, &pair[1], 3, -1, 1);
+  control_output(then_body, check_binary(then_body, ND4C_OP_gather, w, control_constant(then_body, control_int(7))));
+  control_output(else_body, check_unary(else_body, ND4C_OP_sin, control_input(else_body, ND4C_FLOAT32, 0, NULL)));
+  nd4c_value condition = control_input(graph, ND4C_BOOL, 0, NULL), x = control_input(graph, ND4C_FLOAT32, 0, NULL), y;
+  CHECK_OK(nd4c_graph_if(graph, condition, then_body, else_body, &x, 1, "failing", &y, 1));
+  control_output(graph, y);
+  nd4c_graph_destroy(then_body);
+  nd4c_graph_destroy(else_body);
+  return graph;
+}
+
+static void what_does_not_run_does_not_fail(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    build_function build;
+    int64_t number;
+  } rows[] = {{"captured index", build_failing_loop, 1},
+              {"constant index", build_failing_loop, 0},
+              {"branch of constants", build_failing_branch, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    nd4c_graph *graph = rows[i].build(rows[i].number);
+    nd4c_array *inputs[CONTROL_PORTS] = {NULL}, *expected[1] = {NULL}, *y = NULL;
+    const nd4c_array *given[CONTROL_PORTS] = {NULL};
+    nd4c_plan *plan = plan_of(graph, NULL);
+    control_make_inputs(graph, 0, 4, inputs);
+    control_evaluate(graph, inputs, expected);
+    check_runs(plan, inputs, expected, 1e-6, rows[i].name);
+    check_release(inputs, graph->inputs.count);
+    check_release(expected, 1);
+    control_make_inputs(graph, 1, 4, inputs);
+    for (int32_t k = 0; k < graph->inputs.count; k++) {
+      given[k] = inputs[k];
+    }
+    assert_int_equal(nd4c_plan_run(plan, given, graph->inputs.count, &y, 1), ND4C_INDEX);
+    assert_null(y);
+    assert_non_null(strstr(nd4c_error_message(), "is out of range for axis 0 of length 4"));
+    check_release(inputs, graph->inputs.count);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
 /* A loop's captured constant is a constant of its body. */
 static void captured_constants_go_into_bodies(void **state) {
   (void)state;
@@ -396,10 +491,12 @@ int main(void) {
       cmocka_unit_test(cancellation_ends_loops),
       cmocka_unit_test(memory_may_fail),
       cmocka_unit_test(functions_are_planned_once),
+      cmocka_unit_test(bodies_are_not_profiled),
       cmocka_unit_test(plans_say_what_they_run),
       cmocka_unit_test(bodies_are_inlined),
       cmocka_unit_test(known_branches_are_inlined),
       cmocka_unit_test(what_never_changes_moves_out),
+      cmocka_unit_test(what_does_not_run_does_not_fail),
       cmocka_unit_test(captured_constants_go_into_bodies),
       cmocka_unit_test(inlining_is_bounded),
   };
