@@ -10,8 +10,9 @@
  *
  * Errors of all functions that record a node: NULL_ARGUMENT, HANDLE, INDEX (a value is none of the graph's); ARGUMENT
  * (a number of inputs or outputs), DTYPE and SHAPE if the body does not fit what it is given or what it must give;
- * UNSUPPORTED if bodies lie in each other more than ND4C_CONTROL_DEPTH deep, or a body has more than ND4C_CONTROL_NODES
- * nodes. The text names the node and the value. The graph is unchanged then. */
+ * NAME if the body has a dim that the graph lacks; UNSUPPORTED if bodies lie in each other more than ND4C_CONTROL_DEPTH
+ * deep, or a body has more than ND4C_CONTROL_NODES nodes. The text names the node and the value. The graph is unchanged
+ * then. */
 #ifndef ND4C_CONTROL_H
 #define ND4C_CONTROL_H
 
@@ -68,8 +69,9 @@ typedef struct nd4c_loop_options {
 } nd4c_loop_options;
 
 /* ARGUMENT: nothing ends the loop (no trips, no rounds, and the body does not decide), values are collected and *rounds
- * is not known, the loop has no outputs, or limit is negative. A run fails with OVERFLOW after `limit` rounds. Each
- * round checks the thread's cancellations. */
+ * is not known, the loop has no outputs, or limit is negative. SHAPE: *rounds is neither a number nor an extent of the
+ * graph. UNSUPPORTED: as for scans. A run fails with OVERFLOW after `limit` rounds. Each round checks the thread's
+ * cancellations. */
 ND4C_API nd4c_status nd4c_graph_loop(nd4c_graph *graph, const nd4c_graph *body, const nd4c_loop_options *options,
                                      const char *label, nd4c_value *outputs, int32_t output_count);
 
@@ -89,7 +91,9 @@ typedef struct nd4c_scan_options {
   const bool *output_backward; /* one for each collected value */
 } nd4c_scan_options;
 
-/* ARGUMENT: there is no scanned value. SHAPE: scanned axes differ in length. */
+/* ARGUMENT: there is no scanned value. SHAPE: scanned axes differ in length. INDEX: an axis is out of range.
+ * UNSUPPORTED: a scanned or collected value has several elements in a byte, or a collected one ND4C_MAX_RANK axes
+ * already. */
 ND4C_API nd4c_status nd4c_graph_scan(nd4c_graph *graph, const nd4c_graph *body, const nd4c_scan_options *options,
                                      const char *label, nd4c_value *outputs, int32_t output_count);
 

@@ -206,6 +206,48 @@ static nd4c_status old_scan_options(nd4c_graph *graph, const nd4c_value *v, nd4c
   return scan(graph, (nd4c_scan_options){.struct_size = 8}, outputs);
 }
 
+static nd4c_value cast_to(nd4c_graph *graph, nd4c_value x, nd4c_dtype dtype) {
+  const nd4c_attr attr = {"dtype", {.kind = ND4C_ATTR_DTYPE, .as.i = dtype}};
+  return check_op(graph, ND4C_OP_cast, &x, 1, &attr, 1);
+}
+
+/* A loop that carries nothing, decides, and collects `collects` (ND4C_VALUE_NONE: nothing), a value of the body. */
+static nd4c_status collecting_loop(nd4c_graph *graph, nd4c_graph *body, nd4c_value collects, nd4c_value *outputs) {
+  (void)control_input(body, ND4C_INT64, 0, NULL);
+  control_output(body, control_constant(body, control_bool(true)));
+  if (collects != ND4C_VALUE_NONE) {
+    control_output(body, collects);
+  }
+  return loop(graph, body, (nd4c_loop_options){.rounds = &ten, .decides = true}, outputs, 1);
+}
+
+static nd4c_status nothing_given(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
+  (void)v;
+  return collecting_loop(graph, control_graph(), ND4C_VALUE_NONE, outputs);
+}
+
+static nd4c_status full_rank(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
+  (void)v;
+  nd4c_graph *body = control_graph();
+  int64_t shape[ND4C_MAX_RANK];
+  for (int32_t i = 0; i < ND4C_MAX_RANK; i++) {
+    shape[i] = 1;
+  }
+  return collecting_loop(graph, body, check_constant(body, ND4C_MAX_RANK, shape, 1, -1, 1), outputs);
+}
+
+static nd4c_status packed_collected(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
+  (void)v;
+  nd4c_graph *body = control_graph();
+  return collecting_loop(graph, body, cast_to(body, check_constant(body, 1, pair, 1, -1, 1), ND4C_INT4), outputs);
+}
+
+static nd4c_status packed_scanned(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
+  const nd4c_value packed = cast_to(graph, v[X], ND4C_INT4);
+  return scan(graph, (nd4c_scan_options){.carried_count = 1, .carried = &v[W], .scanned_count = 1, .scanned = &packed},
+              outputs);
+}
+
 static nd4c_status no_function(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
   return nd4c_graph_call(graph, NULL, v, 2, "here", outputs, 1);
 }
@@ -254,6 +296,10 @@ static const refusal refusals[] = {
     {no_output_axis, ND4C_INDEX, "scan: axis -3 of collected value 0, which has 2 axes"},
     {unlike_lengths, ND4C_SHAPE, "scan: scanned value 1 has 4 elements, expected 3"},
     {old_scan_options, ND4C_ARGUMENT, "scan: options.struct_size is 8, expected at least"},
+    {nothing_given, ND4C_ARGUMENT, "loop: the loop has no outputs, expected carried or collected values"},
+    {full_rank, ND4C_UNSUPPORTED, "loop: body: a value to collect has as many axes as an array can have"},
+    {packed_collected, ND4C_UNSUPPORTED, "loop: body: a value to collect has several elements in a byte"},
+    {packed_scanned, ND4C_UNSUPPORTED, "scan: scanned value 0 has several elements in a byte"},
     {no_function, ND4C_NULL_ARGUMENT, "node 'here': call: function is NULL"},
     {call_with_one_input, ND4C_ARGUMENT, "node 'here': call: 1 inputs, expected 2"},
 };
@@ -263,7 +309,7 @@ static void what_does_not_fit_is_refused(void **state) {
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
     nd4c_value values[VALUES], outputs[4];
     nd4c_graph *graph = make_graph(values);
-    const int32_t extra = refusals[i].record == many_bools ? 1 : 0;
+    const int32_t extra = refusals[i].record == many_bools || refusals[i].record == packed_scanned ? 1 : 0;
     const nd4c_status status = refusals[i].record(graph, values, outputs);
     if (status != refusals[i].status || strstr(nd4c_error_message(), refusals[i].part) == NULL) {
       fail_msg("row %zu gave %s: %s; expected %s", i, nd4c_status_name(status), nd4c_error_message(), refusals[i].part);
@@ -448,6 +494,35 @@ static void unknown_dims_are_refused(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* The body's guard n == m becomes one of the graph around; it goes again if the scan is refused, as late as it is. */
+static void refused_scans_leave_no_guards(void **state) {
+  (void)state;
+  nd4c_graph *graph = control_graph(), *body = control_graph();
+  int64_t n = 0, m = 0;
+  CHECK_OK(nd4c_graph_dim(body, "n", 1, -1, &n));
+  CHECK_OK(nd4c_graph_dim(body, "m", 1, -1, &m));
+  nd4c_value s = control_input(body, ND4C_FLOAT32, 1, &n), x = control_input(body, ND4C_FLOAT32, 1, &m), outputs[2];
+  control_output(body, s);
+  control_output(body, check_binary(body, ND4C_OP_add, s, x));
+  CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &n));
+  CHECK_OK(nd4c_graph_dim(graph, "m", 1, -1, &m));
+  s = control_input(graph, ND4C_FLOAT32, 1, &n);
+  x = control_input(graph, ND4C_FLOAT32, 2, (int64_t[]){5, m});
+  for (int32_t axis = 2; axis > 0; axis--) {
+    const nd4c_scan_options options = {.struct_size = sizeof options,
+                                       .carried_count = 1,
+                                       .carried = &s,
+                                       .scanned_count = 1,
+                                       .scanned = &x,
+                                       .output_axes = &axis};
+    assert_int_equal(nd4c_graph_scan(graph, body, &options, "here", outputs, 2), axis == 2 ? ND4C_INDEX : ND4C_OK);
+    assert_int_equal(nd4c_extents_guard_count(graph->extents), axis == 2 ? 0 : 1);
+    assert_int_equal(graph->node_count, axis == 2 ? 0 : 2);
+  }
+  nd4c_graph_destroy(graph);
+  nd4c_graph_destroy(body);
+}
+
 /* -- looking ------------------------------------------------------------------------------------------------------- */
 
 static void graphs_tell_about_bodies(void **state) {
@@ -457,6 +532,7 @@ static void graphs_tell_about_bodies(void **state) {
   nd4c_node_info node = {.struct_size = sizeof node};
   CHECK_OK(nd4c_graph_get_control(graph, 0, &info));
   assert_int_equal(info.kind, ND4C_CONTROL_NONE);
+  assert_int_equal(info.rounds, 0);
   assert_null(nd4c_graph_body(graph, 0, 0));
   CHECK_OK(nd4c_graph_get_control(graph, 1, &info));
   assert_int_equal(info.kind, ND4C_CONTROL_LOOP);
@@ -495,6 +571,7 @@ int main(void) {
       cmocka_unit_test(depth_is_bounded),
       cmocka_unit_test(dims_are_those_of_the_graph_around),
       cmocka_unit_test(unknown_dims_are_refused),
+      cmocka_unit_test(refused_scans_leave_no_guards),
       cmocka_unit_test(plans_with_dims_run_loops),
       cmocka_unit_test(graphs_tell_about_bodies),
   };

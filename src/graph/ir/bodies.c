@@ -72,10 +72,9 @@ nd4c_status nd4c_function_make(const char *name, nd4c_graph *graph, nd4c_functio
   return ND4C_OK;
 }
 
-/* nd4c_graph_bind keeps dims, which a clone has none of. */
 nd4c_status nd4c_function_copy(const char *name, const nd4c_graph *graph, nd4c_function **function) {
   nd4c_graph *copy = NULL;
-  ND4C_TRY(graph->extents != NULL ? nd4c_graph_bind(graph, NULL, NULL, 0, &copy) : nd4c_graph_clone(graph, &copy));
+  ND4C_TRY(nd4c_graph_clone(graph, &copy));
   return nd4c_function_make(name, copy, function);
 }
 

@@ -302,12 +302,16 @@ nd4c_status nd4c_graph_scan(nd4c_graph *graph, const nd4c_graph *body, const nd4
       .graph = graph, .function = "scan", .label = label, .control = {.kind = ND4C_CONTROL_SCAN, .limit = INT64_MAX}};
   ND4C_TRY(nd4c_graph_check(graph));
   const int32_t nodes = graph->node_count, values = graph->value_count;
+  const int32_t guards = graph->extents != NULL ? nd4c_extents_guard_count(graph->extents) : 0;
   nd4c_status status = named(&b, build_scan(&b, body, options, outputs, output_count));
   status = status == ND4C_OK ? record(&b, outputs) : status;
   status = status == ND4C_OK ? named(&b, move_outputs(&b, options, outputs)) : status;
-  if (status != ND4C_OK) { /* without transposes that were recorded for the scan */
+  if (status != ND4C_OK) { /* without what was recorded for the scan, before and behind it */
     graph->node_count = nodes;
     graph->value_count = values;
+    if (graph->extents != NULL) {
+      nd4c_extents_forget(graph->extents, guards);
+    }
   }
   nd4c_deallocate(b.control.backward);
   finish(&b);
@@ -337,7 +341,7 @@ nd4c_status nd4c_graph_get_control(const nd4c_graph *graph, int32_t index, nd4c_
   }
   const uint32_t size = info->struct_size;
   const nd4c_control *control = node->control;
-  *info = (nd4c_control_info){.struct_size = size, .rounds = -1};
+  *info = (nd4c_control_info){.struct_size = size};
   if (control != NULL) {
     info->kind = control->kind;
     info->body_count = control->body_count;
