@@ -102,7 +102,7 @@ int64_t nd4c_dynamic_bytes(const nd4c_plan *bound);
 
 /* -- dynamic_graph.c ----------------------------------------------------------------------------------------------- */
 
-/* The graph of a binding, which borrows from the plan's graph. OVERFLOW: a shape has no size in 64 bits. */
+/* The graph of a binding, which borrows names and attributes from the plan's graph. OVERFLOW: a shape has no size in 64 bits. */
 nd4c_status nd4c_graph_number(const nd4c_plan_common *common, const nd4c_binding *binding, nd4c_graph **graph);
 /* NULL is fine. */
 void nd4c_graph_free_numbers(nd4c_graph *graph);

@@ -1,5 +1,6 @@
 /* The graph of a binding: that of the plan with numbers in place of extents, without asking any inference rule again.
- * It borrows constants, names and attributes from the plan's graph. dynamic_bind.c makes it, plan.c frees it. */
+ * It borrows names and attributes from the plan's graph, and has references to its constants. dynamic_bind.c makes it,
+ * plan.c frees it. */
 #include <string.h>
 
 #include "array/shape.h"
@@ -21,6 +22,8 @@ static nd4c_status number_list(const nd4c_binding *binding, int32_t count, const
   return ND4C_OK;
 }
 
+/* Passes of a binding release constants that no node reads, so each value has a reference. The plan's graph keeps its
+ * use of a derived constant for as long as there are bindings. */
 static nd4c_status number_values(const nd4c_graph *from, const nd4c_binding *binding, nd4c_graph *to) {
   int64_t extents = 0;
   for (int32_t i = 0; i < from->value_count; i++) {
@@ -31,11 +34,14 @@ static nd4c_status number_values(const nd4c_graph *from, const nd4c_binding *bin
   for (int32_t i = 0; i < from->value_count; i++) {
     nd4c_graph_value *value = &to->values[i];
     *value = from->values[i];
+    value->derived = false;
     if (value->constant == NULL) { /* the shape of a constant stays */
       ND4C_TRY(number_list(binding, value->rank, from->values[i].shape, shape));
       ND4C_TRY(nd4c_shape_size(value->dtype, value->rank, shape, &value->size));
       value->shape = shape;
       shape += value->rank;
+    } else {
+      (void)nd4c_array_retain(value->constant);
     }
     to->value_count++;
   }
@@ -125,7 +131,6 @@ void nd4c_graph_free_numbers(nd4c_graph *graph) {
   if (graph != NULL) {
     graph->inputs = (nd4c_graph_ports){0};
     graph->outputs = (nd4c_graph_ports){0};
-    graph->value_count = 0;
     nd4c_graph_destroy(graph);
   }
 }

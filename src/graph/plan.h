@@ -156,7 +156,7 @@ struct nd4c_plan {
   nd4c_dynamic *dynamic;         /* dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
                                     computes itself */
   nd4c_plan_common *common;      /* plan/common.h, of a binding that shares choices with others; borrowed; else NULL */
-  bool borrows;                  /* the graph has its constants and names from the graph of a plan with dims */
+  bool borrows;                  /* the graph has its names and attributes from the graph of a plan with dims */
   nd4c_plan_callers *callers;    /* NULL in a further caller */
   struct nd4c_plan *parent;      /* of a further caller: the plan that it belongs to, else NULL */
   struct nd4c_plan *next_caller; /* the next idle one */

@@ -114,6 +114,28 @@ static void phases_follow_the_extents(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Passes of a binding release the constants that only dead nodes read. They are the plan's, too. */
+static void bindings_leave_the_plan_its_constants(void **state) {
+  (void)state;
+  const nd4c_plan_options options = {.struct_size = sizeof options, .passes = "layout"};
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_array *constant = check_array(ND4C_FLOAT32, 1, (int64_t[]){5}, 9, -1, 1);
+  nd4c_value dead = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_constant(graph, constant, &dead));
+  (void)check_unary(graph, ND4C_OP_abs, dead);
+  const int32_t before = constant->references;
+  nd4c_plan *plan = make_plan(graph, &options);
+  const int32_t planned = constant->references;
+  run_size(graph, plan, 3, 2);
+  assert_true(constant->references >= planned);
+  run_size(graph, plan, 3, 4);
+  nd4c_plan_destroy(plan);
+  assert_int_equal(constant->references, before);
+  nd4c_graph_destroy(graph);
+  assert_int_equal(constant->references, 1);
+  nd4c_array_release(constant);
+}
+
 /* -- memory and threads -------------------------------------------------------------------------------------------- */
 
 /* Each allocation of a binding fails in turn: the run is refused, and the plan serves old and new sizes. */
@@ -210,6 +232,7 @@ int main(void) {
       cmocka_unit_test(bindings_are_dropped_by_bytes),
       cmocka_unit_test(sizes_can_be_prepared),
       cmocka_unit_test(phases_follow_the_extents),
+      cmocka_unit_test(bindings_leave_the_plan_its_constants),
       cmocka_unit_test(a_binding_without_memory_leaves_the_plan_usable),
       cmocka_unit_test(threads_run_different_sizes),
   };
