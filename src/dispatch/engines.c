@@ -53,6 +53,10 @@ void nd4c_engine_rules_read(nd4c_engine_rules *rules) {
   (void)nd4c_config_string(ND4C_CONFIG_DISABLE_ENGINES, rules->disabled, sizeof rules->disabled);
 }
 
+bool nd4c_engine_rules_equal(const nd4c_engine_rules *a, const nd4c_engine_rules *b) {
+  return strcmp(a->forced, b->forced) == 0 && strcmp(a->disabled, b->disabled) == 0;
+}
+
 bool nd4c_engine_is_forced(const nd4c_engine_rules *rules, const char *engine) {
   return list_covers(rules->forced, engine);
 }

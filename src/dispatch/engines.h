@@ -16,6 +16,7 @@ typedef struct nd4c_engine_rules {
 } nd4c_engine_rules;
 
 void nd4c_engine_rules_read(nd4c_engine_rules *rules);
+bool nd4c_engine_rules_equal(const nd4c_engine_rules *a, const nd4c_engine_rules *b);
 /* True if `engine` is the forced one or in its group. */
 bool nd4c_engine_is_forced(const nd4c_engine_rules *rules, const char *engine);
 /* Reference is never disabled. */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/context/routing.h"
+#include "graph/control.h"
 #include "graph/dynamic.h"
 #include "graph/passes.h"
 #include "graph/plan/common.h"
@@ -63,12 +64,18 @@ static nd4c_status build_shared(const nd4c_plan *plan, const int64_t *dims, nd4c
     return nd4c_fail_prefix(status, "plan");
   }
   bound->borrows = true;
+  if (!common->begun) {
+    common->begun = true;
+    common->rules = bound->rules;
+  }
   status = nd4c_graph_number(common, &binding, &bound->graph);
   nd4c_binding_free(&binding);
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "plan");
   }
-  status = plan->dynamic->optimize && !common->fixed ? run_first_passes(bound) : ND4C_OK;
+  bound->optimized = plan->dynamic->optimize;
+  bound->follows = common->fixed;
+  status = bound->optimized && !bound->follows ? run_first_passes(bound) : ND4C_OK;
   bound->common = common;
   status = status == ND4C_OK ? nd4c_plan_build(bound, false) : status;
   bound->common = NULL;
@@ -84,7 +91,7 @@ static void tell(const nd4c_plan *plan, int64_t done, int64_t total) {
 
 static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool shared,
                         nd4c_plan *bound) {
-  bound->profiled = plan->profiled;
+  bound->profiled = plan->profiled; /* until it is added: what a profile says then counts */
   bound->switches = plan->switches;
   bound->precision = plan->precision;
   bound->precision_from = plan->precision_from;
@@ -115,18 +122,32 @@ static nd4c_status make(const nd4c_plan *plan, nd4c_context *context, const int6
   return ND4C_OK;
 }
 
+/* Whether a binding can share choices and pieces with earlier ones: configuration may have changed since. */
+static bool can_share(const nd4c_plan_common *common) {
+  nd4c_engine_rules rules;
+  nd4c_engine_rules_read(&rules);
+  return common != NULL && !common->unfit && (!common->begun || nd4c_engine_rules_equal(&rules, &common->rules));
+}
+
 /* A compiler that took a piece of the first binding may refuse it for these extents; then the binding shares nothing.
  */
 nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound) {
-  const nd4c_plan_common *common = plan->dynamic->common;
-  const bool shared = common != NULL && !common->unfit;
+  const bool shared = can_share(plan->dynamic->common);
   const nd4c_status status = make(plan, context, dims, shared, bound);
   return shared && status == ND4C_UNSUPPORTED ? make(plan, context, dims, false, bound) : status;
 }
 
-int64_t nd4c_dynamic_bytes(const nd4c_plan *bound) {
+static int64_t own_bytes(const nd4c_plan *bound) {
   const nd4c_graph *graph = bound->graph;
   return bound->arena_bytes + (int64_t)sizeof *bound + (int64_t)bound->region.total + (int64_t)sizeof *graph +
          (int64_t)graph->region.total + (int64_t)graph->value_capacity * (int64_t)sizeof *graph->values +
          (int64_t)graph->node_capacity * (int64_t)sizeof *graph->nodes;
+}
+
+int64_t nd4c_dynamic_bytes(const nd4c_plan *bound) {
+  int64_t bytes = own_bytes(bound);
+  for (int32_t i = 0; bound->family_is_own && i < bound->family->count; i++) {
+    bytes += own_bytes(bound->family->plans[i]);
+  }
+  return bytes;
 }

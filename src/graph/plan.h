@@ -184,6 +184,7 @@ struct nd4c_plan {
   nd4c_graph *graph;       /* own, rewritten */
   int32_t nodes_recorded;
   bool optimized; /* passes were asked for */
+  bool follows;   /* a binding that the passes of the first one serve */
   nd4c_pass_switches switches;
   nd4c_dtype precision;          /* asked for; ND4C_DTYPE_NONE: nothing */
   const char *precision_from;    /* "options.precision" or the property's name */

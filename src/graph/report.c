@@ -31,9 +31,9 @@ static void print_records(const nd4c_plan *plan, nd4c_text *text) {
   for (int32_t i = 0; i < plan->pass_count; i++) {
     const nd4c_pass_record *pass = &plan->passes[i];
     if (pass->runs > 0) {
-      nd4c_text_print(text, "  %-20s %5d -> %5d nodes, %4d change%s, %d run%s  (%s)\n", pass->name,
-                      pass->before, pass->after, pass->changes, pass->changes == 1 ? "" : "s", pass->runs,
-                      pass->runs == 1 ? "" : "s", pass->doc);
+      nd4c_text_print(text, "  %-20s %5d -> %5d nodes, %4d change%s, %d run%s  (%s)\n", pass->name, pass->before,
+                      pass->after, pass->changes, pass->changes == 1 ? "" : "s", pass->runs, pass->runs == 1 ? "" : "s",
+                      pass->doc);
     }
   }
 }
@@ -105,6 +105,11 @@ static void print_left_out(const nd4c_plan *plan, nd4c_text *text) {
 }
 
 void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
+  if (plan->optimized && plan->follows) {
+    nd4c_text_print(text, "passes: those of the first binding hold\n");
+    print_switches(plan, text);
+    return;
+  }
   nd4c_plan_print_precision(plan, text);
   print_records(plan, text);
   if (plan->optimized) {

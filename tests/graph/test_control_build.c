@@ -1,6 +1,8 @@
 /* Recording nodes with bodies: what is refused and leaves the graph as it was, dims, bounds of nesting and of nodes,
  * and what a graph says about such nodes. */
 #include "control_cases.h"
+#include "graph/control.h"
+#include "graph/dynamic.h"
 
 typedef nd4c_status (*refused_function)(nd4c_graph *graph, const nd4c_value *values, nd4c_value *outputs);
 
@@ -450,6 +452,18 @@ static void dims_are_those_of_the_graph_around(void **state) {
   nd4c_graph_destroy(bound);
 }
 
+/* The limit of bindings counts the plans of bodies. */
+static void check_bytes(const nd4c_plan *plan) {
+  const nd4c_plan_binding *latest = nd4c_bindings_latest(plan->dynamic);
+  const nd4c_plan *body = latest->plan->family->plans[0];
+  assert_int_equal(latest->plan->family->count, 1);
+  latest->plan->family_is_own = false;
+  const int64_t own = nd4c_dynamic_bytes(latest->plan);
+  latest->plan->family_is_own = true;
+  assert_true(nd4c_dynamic_bytes(body) > (int64_t)sizeof *body);
+  assert_int_equal(latest->bytes, own + nd4c_dynamic_bytes(body));
+}
+
 /* One plan of a graph with dims runs a loop whose body has them, for all sizes. */
 static void plans_with_dims_run_loops(void **state) {
   (void)state;
@@ -469,6 +483,7 @@ static void plans_with_dims_run_loops(void **state) {
     check_release(inputs, 1);
     check_release(expected, 2);
     check_release(outputs, 2);
+    check_bytes(plan);
     nd4c_graph_destroy(bound);
   }
   nd4c_plan_destroy(plan);

@@ -76,9 +76,10 @@ static nd4c_status describe_nodes(nd4c_plan_common *common) {
   return status;
 }
 
-nd4c_status nd4c_common_make(nd4c_graph *graph, nd4c_plan_common **common) {
+nd4c_status nd4c_common_make(nd4c_graph *graph, nd4c_lock *lock, nd4c_plan_common **common) {
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof **common, "what bindings have in common", common));
   (*common)->graph = graph;
+  (*common)->lock = lock;
   return describe_nodes(*common);
 }
 
@@ -116,7 +117,7 @@ void nd4c_common_free(nd4c_plan_common *common) {
 /* -- the first binding -----------------------------------------------------------------------------------------------
  */
 
-/* Gives the graph with dims the binding's order of nodes, and the binding's memory orders. */
+/* Gives the graph with dims the binding's order of nodes. */
 static nd4c_status keep_order(nd4c_plan_common *common, const nd4c_graph *bound) {
   nd4c_graph *graph = common->graph;
   nd4c_graph_node *nodes = NULL;
@@ -124,13 +125,21 @@ static nd4c_status keep_order(nd4c_plan_common *common, const nd4c_graph *bound)
   for (int32_t i = 0; i < graph->node_count; i++) {
     nodes[i] = graph->nodes[graph->values[bound->nodes[i].outputs[0]].producer];
   }
+  nd4c_lock_acquire(common->lock);
   memcpy(graph->nodes, nodes, (size_t)graph->node_count * sizeof *nodes);
-  nd4c_deallocate(nodes);
   for (int32_t i = 0; i < graph->node_count; i++) {
     for (int32_t k = 0; k < graph->nodes[i].output_count; k++) {
       graph->values[graph->nodes[i].outputs[k]].producer = i;
     }
   }
+  nd4c_lock_release(common->lock);
+  nd4c_deallocate(nodes);
+  return ND4C_OK;
+}
+
+/* Gives it the binding's memory orders. */
+static nd4c_status keep_memory_orders(nd4c_plan_common *common, const nd4c_graph *bound) {
+  nd4c_graph *graph = common->graph;
   for (int32_t i = 0; i < graph->value_count; i++) {
     const int32_t *order = bound->values[i].order;
     graph->values[i].order = NULL;
@@ -169,6 +178,7 @@ nd4c_status nd4c_common_keep(nd4c_plan *plan) {
     return ND4C_OK;
   }
   ND4C_TRY(keep_order(plan->common, plan->graph));
+  ND4C_TRY(keep_memory_orders(plan->common, plan->graph));
   return plan->segment_of != NULL ? keep_pieces(plan->common, plan) : ND4C_OK;
 }
 

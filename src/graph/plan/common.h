@@ -32,7 +32,10 @@ struct nd4c_plan_common {
   nd4c_graph *graph;          /* the plan's: with dims, after its passes */
   const int32_t *kinds;       /* by a node's first output: nodes of equal kind have the same op and attributes */
   const uint32_t *attr_masks; /* by a node's first output: attributes that depend on dims, a bit each */
-  bool fixed;                 /* the first binding has been made, and says the rest */
+  nd4c_lock *lock;            /* the plan's: held while the order of the graph's nodes changes */
+  bool begun;                 /* the first binding was tried, under these rules; later ones share only under the same */
+  nd4c_engine_rules rules;
+  bool fixed; /* the first binding has been made, and says the rest */
   int32_t segmented_count, segment_count;
   int32_t *segment_of; /* by node; NULL: no compiler */
   nd4c_common_segment *segments;
@@ -45,8 +48,9 @@ struct nd4c_plan_common {
   int32_t signature_capacity;
 };
 
-/* Describes the nodes of a plan's graph with dims, which must not change afterwards, except for their order. */
-nd4c_status nd4c_common_make(nd4c_graph *graph, nd4c_plan_common **common);
+/* Describes the nodes of a plan's graph with dims, which must not change afterwards, except for their order. `lock`:
+ * the plan's, which threads hold that read the nodes while bindings are made. */
+nd4c_status nd4c_common_make(nd4c_graph *graph, nd4c_lock *lock, nd4c_plan_common **common);
 void nd4c_common_free(nd4c_plan_common *common);
 
 /* Keeps the first binding's order of nodes, memory orders and what compilers took: the plan has no slots yet. */

@@ -12,9 +12,12 @@ enum { LEAST = 256, COPY = INT32_MAX }; /* COPY: the kind of copies that a bindi
 /* -- signatures ------------------------------------------------------------------------------------------------------
  */
 
-/* Whether the binding's node is one of the plan's. */
+/* Whether the binding's node is one of the plan's. slots.c turns nodes into copies, which have other attributes. */
 static bool is_shared(const nd4c_plan *plan, const nd4c_step *step) {
-  return plan->graph->nodes[step->node].outputs[0] < plan->common->graph->value_count;
+  const nd4c_graph *graph = plan->common->graph;
+  const nd4c_graph_node *node = &plan->graph->nodes[step->node];
+  const nd4c_value output = node->outputs[0];
+  return output < graph->value_count && graph->nodes[graph->values[output].producer].def == node->def;
 }
 
 static int32_t kind_of(const nd4c_plan *plan, const nd4c_step *step) {
