@@ -29,14 +29,15 @@ typedef struct nd4c_plan_binding {
   const int64_t *dims;
   uint64_t hash;
   int64_t bytes;
-  int64_t used;  /* number of the latest run that took it */
+  int64_t used;  /* the number of its latest use, by a run or by nd4c_plan_prepare */
+  int64_t run;   /* the number of the latest run that took it; 0: none did */
   int32_t users; /* runs in progress */
 } nd4c_plan_binding;
 
 /* Which phase a plan is in, from the extents of its latest runs. */
 typedef struct nd4c_dynamic_phase {
   nd4c_plan_phase phase;
-  int32_t same;                   /* runs in a row with the extents of `latest` */
+  int64_t same;                   /* runs in a row with the extents of `latest` */
   int64_t runs;                   /* all of them */
   int64_t thaws, thawed_at;       /* how often it thawed; the latest such run */
   int32_t thawed_by;              /* the dim that changed then */
@@ -54,6 +55,7 @@ struct nd4c_dynamic {
   nd4c_lock making;       /* held while a binding is made */
   nd4c_lock lock;         /* guards the rest, and what changes in bindings */
   nd4c_plan_binding *buckets[ND4C_DYNAMIC_BUCKETS];
+  int64_t uses;              /* of all bindings; the binding used last has this number */
   nd4c_plan_bindings counts; /* what programs ask for */
   nd4c_dynamic_phase phase;
 };
@@ -97,12 +99,14 @@ void nd4c_bindings_free(nd4c_plan *plan);
 
 /* A plan for these numbers on `context` (NULL: the plan's own). SHAPE: a bound or a guard does not hold. */
 nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound);
-/* Memory that a plan without dims holds, except for its constants and their packed forms. */
+/* Memory that a plan without dims and the plans of its bodies hold, except for constants and their packed forms, arenas
+ * of further callers and staging arrays. */
 int64_t nd4c_dynamic_bytes(const nd4c_plan *bound);
 
 /* -- dynamic_graph.c ----------------------------------------------------------------------------------------------- */
 
-/* The graph of a binding, which borrows names and attributes from the plan's graph. OVERFLOW: a shape has no size in 64 bits. */
+/* The graph of a binding, which borrows names and attributes from the plan's graph. OVERFLOW: a shape has no size in 64
+ * bits. */
 nd4c_status nd4c_graph_number(const nd4c_plan_common *common, const nd4c_binding *binding, nd4c_graph **graph);
 /* NULL is fine. */
 void nd4c_graph_free_numbers(nd4c_graph *graph);

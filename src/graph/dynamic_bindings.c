@@ -20,7 +20,7 @@ static nd4c_plan_binding **bucket_of(nd4c_dynamic *dynamic, uint64_t hash) {
   return &dynamic->buckets[hash % ND4C_DYNAMIC_BUCKETS];
 }
 
-/* Takes the binding if it is kept; under the lock. */
+/* The binding of these numbers; NULL: it is not kept. Under the lock. */
 static nd4c_plan_binding *find(nd4c_dynamic *dynamic, const int64_t *dims, uint64_t hash) {
   const size_t bytes = (size_t)dynamic->dim_count * sizeof *dims;
   nd4c_plan_binding *at = *bucket_of(dynamic, hash);
@@ -35,9 +35,10 @@ static void use(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, bool run, boo
   if (run) {
     nd4c_phase_note(dynamic, binding->dims);
     dynamic->counts.reused += !made;
+    binding->run = dynamic->phase.runs;
   }
   binding->users++;
-  binding->used = dynamic->phase.runs;
+  binding->used = ++dynamic->uses;
 }
 
 /* -- dropping ------------------------------------------------------------------------------------------------------ */
@@ -47,26 +48,29 @@ static void free_binding(nd4c_plan_binding *binding) {
   nd4c_deallocate(binding);
 }
 
-/* Where the link to the least recently used binding is that no thread runs; NULL: there is none. */
+static bool can_drop(const nd4c_dynamic *dynamic, const nd4c_plan_binding *binding) {
+  return binding->users == 0 && binding->used != dynamic->uses;
+}
+
+/* Where the link to the least recently used binding is that no thread runs; NULL: there is none but the one used last.
+ */
 static nd4c_plan_binding **find_oldest(nd4c_dynamic *dynamic) {
   nd4c_plan_binding **oldest = NULL;
   for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
     for (nd4c_plan_binding **link = &dynamic->buckets[i]; *link != NULL; link = &(*link)->next) {
-      oldest = (*link)->users == 0 && (oldest == NULL || (*link)->used < (*oldest)->used) ? link : oldest;
+      const bool older = oldest == NULL || (*link)->used < (*oldest)->used;
+      oldest = can_drop(dynamic, *link) && older ? link : oldest;
     }
   }
   return oldest;
 }
 
-/* Takes bindings off the table until the rest fits into the limit, or one is left; returns them as a list, which the
- * caller frees without the lock. */
+/* Takes bindings off the table until the rest fits into the limit, or none can be dropped; returns them as a list,
+ * which the caller frees without the lock. */
 static nd4c_plan_binding *trim(nd4c_dynamic *dynamic) {
   nd4c_plan_binding *dropped = NULL;
-  while (dynamic->counts.bytes > dynamic->counts.byte_limit && dynamic->counts.kept > 1) {
-    nd4c_plan_binding **link = find_oldest(dynamic);
-    if (link == NULL) {
-      break;
-    }
+  nd4c_plan_binding **link = NULL;
+  while (dynamic->counts.bytes > dynamic->counts.byte_limit && (link = find_oldest(dynamic)) != NULL) {
     nd4c_plan_binding *binding = *link;
     *link = binding->next;
     binding->next = dropped;
@@ -113,10 +117,14 @@ static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *d
   return ND4C_OK;
 }
 
-/* Adds a binding and takes it; returns what must be dropped for it. */
-static nd4c_plan_binding *add(nd4c_dynamic *dynamic, nd4c_plan_binding *binding, bool run, int64_t nanoseconds,
+/* Adds a binding and takes it; returns what must be dropped for it. A profile may have begun or ended while the binding
+ * was made. */
+static nd4c_plan_binding *add(nd4c_plan *plan, nd4c_plan_binding *binding, bool run, int64_t nanoseconds,
                               int64_t preparation) {
+  nd4c_dynamic *dynamic = plan->dynamic;
   nd4c_lock_acquire(&dynamic->lock);
+  const bool profiled = atomic_load_explicit(&plan->profiled, memory_order_relaxed);
+  atomic_store_explicit(&binding->plan->profiled, profiled, memory_order_relaxed);
   nd4c_plan_binding **bucket = bucket_of(dynamic, binding->hash);
   binding->next = *bucket;
   *bucket = binding;
@@ -157,8 +165,7 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
     const int64_t begin = nd4c_os_nanoseconds(), preparation = nd4c_choice_preparation_time();
     status = make(plan, context, dims, hash, binding);
     if (status == ND4C_OK) {
-      dropped =
-          add(dynamic, *binding, run, nd4c_os_nanoseconds() - begin, nd4c_choice_preparation_time() - preparation);
+      dropped = add(plan, *binding, run, nd4c_os_nanoseconds() - begin, nd4c_choice_preparation_time() - preparation);
     }
   }
   nd4c_lock_release(&dynamic->making);

@@ -82,7 +82,7 @@ static void print_phase(const nd4c_plan *plan, nd4c_text *text) {
   const nd4c_dynamic_phase *state = &plan->dynamic->phase;
   nd4c_text_print(text, "phase: %s", names[state->phase]);
   if (state->runs > 0) {
-    nd4c_text_print(text, "; the latest %d of %lld runs had ", state->same, (long long)state->runs);
+    nd4c_text_print(text, "; the latest %lld of %lld runs had ", (long long)state->same, (long long)state->runs);
     print_dims(plan, state->latest, text);
   }
   nd4c_text_print(text, "\n");
@@ -108,8 +108,11 @@ static void print_bindings(const nd4c_plan *plan, nd4c_text *text) {
     for (const nd4c_plan_binding *at = plan->dynamic->buckets[i]; at != NULL; at = at->next) {
       nd4c_text_print(text, "  ");
       print_dims(plan, at->dims, text);
-      nd4c_text_print(text, ": %d steps, arena of %lld bytes, last used by run %lld\n", at->plan->step_count,
-                      (long long)at->plan->arena_bytes, (long long)at->used);
+      nd4c_text_print(text, ": %d steps, arena of %lld bytes, %s", at->plan->step_count,
+                      (long long)at->plan->arena_bytes, at->run > 0 ? "last used by run " : "prepared, no run yet\n");
+      if (at->run > 0) {
+        nd4c_text_print(text, "%lld\n", (long long)at->run);
+      }
     }
   }
 }

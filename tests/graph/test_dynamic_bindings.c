@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "dynamic_cases.h"
+#include "graph/dynamic.h"
 
 /* -- budget and phase ------------------------------------------------------------------------------------------------
  */
@@ -47,6 +48,54 @@ static void bindings_are_dropped_by_bytes(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* A thread runs one size for long, others run another one; there is room for one. */
+static void the_binding_used_last_is_kept(void **state) {
+  (void)state;
+  const nd4c_plan_options least = {.struct_size = sizeof least, .binding_bytes = 1};
+  const int64_t running[] = {4, 2};
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_plan *plan = make_plan(graph, &least);
+  nd4c_plan_binding *binding = NULL;
+  CHECK_OK(nd4c_bindings_take(plan, NULL, running, true, &binding));
+  for (int i = 0; i < 3; i++) {
+    run_size(graph, plan, 3, 2);
+  }
+  assert_int_equal(bindings_of(plan).made, 2);
+  assert_int_equal(bindings_of(plan).dropped, 0);
+  nd4c_bindings_give(plan, binding); /* its use began before the others' */
+  assert_int_equal(bindings_of(plan).kept, 1);
+  run_size(graph, plan, 3, 2);
+  assert_int_equal(bindings_of(plan).made, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void prepare(nd4c_plan *plan, int64_t n, int64_t m) {
+  CHECK_OK(nd4c_plan_prepare(plan, (const char *const[]){"n", "m"}, (int64_t[]){n, m}, 2));
+}
+
+/* Bindings that no run has used are dropped in the order in which they were prepared, too. */
+static void prepared_bindings_have_an_order(void **state) {
+  (void)state;
+  enum { FIRST = 1, LAST = 12 };
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_plan *plan = make_plan(graph, NULL);
+  prepare(plan, 50, FIRST);
+  const int64_t one = bindings_of(plan).bytes;
+  nd4c_plan_destroy(plan);
+  const nd4c_plan_options options = {.struct_size = sizeof options, .binding_bytes = 3 * one + one / 2};
+  plan = make_plan(graph, &options);
+  for (int64_t m = FIRST; m <= LAST; m++) {
+    prepare(plan, 50, FIRST); /* always used again */
+    prepare(plan, 50, m > FIRST ? m - 1 : m);
+    prepare(plan, 50, m); /* instead of m - 2 */
+    assert_int_equal(bindings_of(plan).made, m);
+  }
+  assert_int_equal(bindings_of(plan).runs, 0);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void assert_reported(const nd4c_plan *plan, const char *text) {
   char *report = NULL;
   CHECK_OK(nd4c_plan_report(plan, &report));
@@ -66,6 +115,7 @@ static void sizes_can_be_prepared(void **state) {
   assert_int_equal(bindings_of(plan).made, 1);
   assert_int_equal(bindings_of(plan).runs, 0);
   assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_RECORDING);
+  assert_reported(plan, "prepared, no run yet");
   run_size(graph, plan, 4, 3);
   assert_int_equal(bindings_of(plan).made, 1);
   assert_int_equal(bindings_of(plan).reused, 2);
@@ -103,6 +153,8 @@ static void phases_follow_the_extents(void **state) {
   assert_int_equal(bindings_of(plan).phase, ND4C_PLAN_THAWED);
   assert_reported(plan, "thawed 1 times, last by run 11: 'm' changed from 1 to 4");
   assert_reported(plan, "n = 3, m = 4: ");
+  assert_reported(plan, "passes: those of the first binding hold");
+  assert_reported(plan, "last used by run 12\n");
   assert_reported(plan, "the binding that was used last:");
   for (int i = 0; i < 3; i++) {
     run_size(graph, plan, 3, 4);
@@ -134,6 +186,33 @@ static void bindings_leave_the_plan_its_constants(void **state) {
   nd4c_graph_destroy(graph);
   assert_int_equal(constant->references, 1);
   nd4c_array_release(constant);
+}
+
+static const char *engine_of(const nd4c_plan *plan, int32_t step) {
+  nd4c_step_info info = {.struct_size = sizeof info};
+  CHECK_OK(nd4c_plan_get_step(plan, step, &info));
+  return info.engine;
+}
+
+/* Later bindings choose with the configuration of their time, and share again once it is the earlier one. */
+static void bindings_follow_the_configuration(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_plan *plan = make_plan(graph, NULL);
+  run_size(graph, plan, 3, 2);
+  char engine[ND4C_ENGINE_NAME_SIZE];
+  (void)snprintf(engine, sizeof engine, "%s", engine_of(plan, 0));
+  assert_string_not_equal(engine, "reference");
+  for (int64_t m = 3; m <= 4; m++) { /* the product depends on n only */
+    CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", m == 3 ? engine : NULL));
+    run_size(graph, plan, 3, m);
+    const bool same = strcmp(engine_of(plan, 0), engine) == 0;
+    CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", NULL));
+    assert_int_equal(same, m != 3);
+  }
+  assert_reported(plan, "passes: those of the first binding hold");
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
 }
 
 /* -- memory and threads -------------------------------------------------------------------------------------------- */
@@ -230,9 +309,12 @@ static void threads_run_different_sizes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bindings_are_dropped_by_bytes),
+      cmocka_unit_test(the_binding_used_last_is_kept),
+      cmocka_unit_test(prepared_bindings_have_an_order),
       cmocka_unit_test(sizes_can_be_prepared),
       cmocka_unit_test(phases_follow_the_extents),
       cmocka_unit_test(bindings_leave_the_plan_its_constants),
+      cmocka_unit_test(bindings_follow_the_configuration),
       cmocka_unit_test(a_binding_without_memory_leaves_the_plan_usable),
       cmocka_unit_test(threads_run_different_sizes),
   };
