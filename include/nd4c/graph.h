@@ -164,7 +164,9 @@ typedef struct nd4c_plan_options {
    * is no such pass. The report names the passes that are switched off. */
   const char *passes;
   /* For a graph with dims: bytes of bindings that the plan keeps, apart from constants. Beyond them it drops those that
-   * were used least recently, except the latest and those that run. 0: as the property nd4c.plan.bindings says. */
+   * were used least recently, except the latest and those that run. Not counted: arenas that threads allocate while
+   * others run the same binding, and contiguous copies of inputs and outputs. 0: as the property nd4c.plan.bindings
+   * says. ARGUMENT: negative. */
   int64_t binding_bytes;
   /* The dtype in which nodes of float32 compute: ND4C_BFLOAT16 or ND4C_FLOAT16. Products, convolutions and attention,
    * and what follows them, then take and give values of this dtype where the device has a fast kernel for it; sums
@@ -262,8 +264,8 @@ typedef struct nd4c_plan_bindings {
 
 /* Makes the binding for these numbers of the plan's dims, unless it is kept already: a run that brings them then finds
  * it. For a sequence that grows, a program can make the next sizes ahead, also on another thread while runs go on. The
- * binding counts as used now. NAME: a name is not that of a dim, is given twice, or a dim is missing. Otherwise as
- * nd4c_plan_run. */
+ * binding counts as used now. NAME: a name is not that of a dim, is given twice, or a dim is missing.
+ * NULL_ARGUMENT: names or extents are NULL though count is not 0, or count is negative. Otherwise as nd4c_plan_run. */
 ND4C_API nd4c_status nd4c_plan_prepare(nd4c_plan *plan, const char *const *names, const int64_t *extents,
                                        int32_t count);
 
@@ -297,8 +299,9 @@ typedef struct nd4c_step_info {
 /* Begins a profile of the plan, which forgets earlier times, or ends it; the times stay. Runs measure each step while a
  * profile is on. Of a plan whose graph has dims, all bindings measure, also those that runs make later. The property
  * nd4c.plan.profile begins a profile for each plan that is made. Any thread, also while others run the plan.
- * UNSUPPORTED: the plan submits its steps to a device or runs on several, so the host cannot time them; the text names
- * its mode (nd4c/trace.h has the device's times). */
+ * UNSUPPORTED, when it is to begin: the plan or a binding submits its steps to a device or runs on several, so the host
+ * cannot time them; the text names the mode or the device (nd4c/trace.h has the device's times). A refused call changes
+ * nothing. */
 ND4C_API nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on);
 /* 0 for NULL. */
 ND4C_API int32_t nd4c_plan_step_count(const nd4c_plan *plan);

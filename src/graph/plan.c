@@ -131,6 +131,10 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
     return nd4c_fail(ND4C_ARGUMENT, "%s: options.struct_size is %u, expected at least %u", function,
                      options->struct_size, ND4C_SIZE_OF(nd4c_plan_options));
   }
+  if (options != NULL && ND4C_HAS_FIELD(options, binding_bytes) && options->binding_bytes < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: options.binding_bytes is %lld, expected at least 0", function,
+                     (long long)options->binding_bytes);
+  }
   const nd4c_placement *placement = options != NULL && ND4C_HAS_FIELD(options, placement) ? options->placement : NULL;
   if (placement != NULL) {
     ND4C_TRY(nd4c_placement_check(placement));

@@ -12,6 +12,21 @@ static nd4c_status check_mode(const nd4c_plan *plan) {
                          plan->mode->name, plan->mode->doc);
 }
 
+/* The device, which tells before there is any binding, and all bindings; under the lock. */
+static nd4c_status check_bindings(const nd4c_plan *plan) {
+  if (!nd4c_device_is_immediate(plan->device)) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "nd4c_plan_profile: the plan submits its steps to %s, where the host cannot time a step",
+                     plan->device->name);
+  }
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
+    for (const nd4c_plan_binding *at = plan->dynamic->buckets[i]; at != NULL; at = at->next) {
+      ND4C_TRY(check_mode(at->plan));
+    }
+  }
+  return ND4C_OK;
+}
+
 static void switch_profile(nd4c_plan *plan, bool on) {
   for (int32_t i = 0; on && i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
@@ -25,13 +40,10 @@ static void switch_profile(nd4c_plan *plan, bool on) {
 /* The bindings that there are, and those that will be made. */
 static nd4c_status profile_bindings(nd4c_plan *plan, bool on) {
   nd4c_lock_acquire(&plan->dynamic->lock);
-  nd4c_status status = ND4C_OK;
+  const nd4c_status status = on ? check_bindings(plan) : ND4C_OK;
   for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS && status == ND4C_OK; i++) {
-    for (nd4c_plan_binding *at = plan->dynamic->buckets[i]; at != NULL && status == ND4C_OK; at = at->next) {
-      status = check_mode(at->plan);
-      if (status == ND4C_OK) {
-        switch_profile(at->plan, on);
-      }
+    for (nd4c_plan_binding *at = plan->dynamic->buckets[i]; at != NULL; at = at->next) {
+      switch_profile(at->plan, on);
     }
   }
   if (status == ND4C_OK) {
@@ -46,7 +58,7 @@ nd4c_status nd4c_plan_profile(nd4c_plan *plan, bool on) {
   if (plan->dynamic != NULL) {
     return profile_bindings(plan, on);
   }
-  ND4C_TRY(check_mode(plan));
+  ND4C_TRY(on ? check_mode(plan) : ND4C_OK);
   switch_profile(plan, on);
   return ND4C_OK;
 }
@@ -133,9 +145,14 @@ nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_i
 nd4c_status nd4c_plan_get_node(const nd4c_plan *plan, int32_t index, nd4c_node_info *info) {
   ND4C_TRY(nd4c_plan_check(plan));
   nd4c_plan_binding *binding = plan->dynamic != NULL ? nd4c_bindings_take_latest(plan) : NULL;
+  if (plan->dynamic != NULL && binding == NULL) { /* the first binding may be changing the order of the nodes */
+    nd4c_lock_acquire(&plan->dynamic->lock);
+  }
   const nd4c_status status = nd4c_graph_get_node(binding != NULL ? binding->plan->graph : plan->graph, index, info);
   if (binding != NULL) {
     nd4c_bindings_give(plan, binding);
+  } else if (plan->dynamic != NULL) {
+    nd4c_lock_release(&plan->dynamic->lock);
   }
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "nd4c_plan_get_node");
 }

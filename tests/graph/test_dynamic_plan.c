@@ -156,6 +156,26 @@ static void dims_must_follow_from_inputs(void **state) {
   const nd4c_placement placement = {.struct_size = sizeof placement, .device_of = place_nowhere};
   nd4c_plan_options options = {.struct_size = sizeof options, .placement = &placement};
   expect(nd4c_plan_create(graph, NULL, &options, &plan), ND4C_UNSUPPORTED, "a placement on several devices");
+  const nd4c_plan_options negative = {.struct_size = sizeof negative, .binding_bytes = -1};
+  expect(nd4c_plan_create(graph, NULL, &negative, &plan), ND4C_ARGUMENT, "binding_bytes is -1, expected at least 0");
+  nd4c_graph_destroy(graph);
+}
+
+static void too_many_dims_are_refused(void **state) {
+  (void)state;
+  enum { DIM_COUNT = 65 };
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  for (int i = 0; i < DIM_COUNT; i++) {
+    char dim[8], input[8];
+    int64_t n = 0;
+    (void)snprintf(dim, sizeof dim, "n%d", i);
+    (void)snprintf(input, sizeof input, "x%d", i);
+    CHECK_OK(nd4c_graph_dim(graph, dim, 1, 9, &n));
+    CHECK_OK(nd4c_graph_output(graph, dim, check_unary(graph, ND4C_OP_abs, check_input(graph, input, 1, &n))));
+  }
+  expect(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_UNSUPPORTED, "the graph has 65 dims, expected at most 64");
   nd4c_graph_destroy(graph);
 }
 
@@ -213,6 +233,7 @@ int main(void) {
       cmocka_unit_test(inputs_that_do_not_fit_are_refused),
       cmocka_unit_test(outputs_of_another_size_are_refused),
       cmocka_unit_test(dims_must_follow_from_inputs),
+      cmocka_unit_test(too_many_dims_are_refused),
       cmocka_unit_test(other_expressions_are_checked),
       cmocka_unit_test(queries_are_checked),
   };

@@ -142,10 +142,63 @@ static void wrong_questions_are_refused(void **state) {
   assert_int_equal(nd4c_plan_profile(NULL, true), ND4C_NULL_ARGUMENT);
   nd4c_plan_destroy(plan);
   plan = make_plan(stub_context);
+  CHECK_OK(nd4c_plan_profile(plan, false));
   assert_int_equal(nd4c_plan_profile(plan, true), ND4C_UNSUPPORTED);
   assert_non_null(strstr(nd4c_error_message(), "the host cannot time a step"));
   assert_int_equal(step_of(plan, 0).runs, 0);
   nd4c_plan_destroy(plan);
+}
+
+/* tanh of [n, columns]. */
+static nd4c_graph *make_symbolic(void) {
+  nd4c_graph *graph = NULL;
+  int64_t n = 0;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &n));
+  const nd4c_value x = check_input(graph, "x", 2, (int64_t[]){n, COLUMNS});
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_tanh, x)));
+  return graph;
+}
+
+/* The device tells that steps cannot be timed, with and without a binding; a profile can always be ended. */
+static void dims_on_a_device_are_refused(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_symbolic();
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, stub_context, NULL, &plan));
+  for (int round = 0; round < 2; round++) {
+    assert_int_equal(nd4c_plan_profile(plan, true), ND4C_UNSUPPORTED);
+    assert_non_null(strstr(nd4c_error_message(), "submits its steps to stub:0"));
+    assert_false(plan->profiled);
+    CHECK_OK(nd4c_plan_profile(plan, false));
+    run_times(plan, 1);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void begin_profile(void *user, const char *what, int64_t done, int64_t total) {
+  nd4c_plan **plan = user;
+  (void)what;
+  (void)done;
+  (void)total;
+  if (*plan != NULL) { /* it is NULL while the plan itself is made */
+    CHECK_OK(nd4c_plan_profile(*plan, true));
+  }
+}
+
+/* A profile that begins while a binding is made measures it, too. */
+static void bindings_in_the_making_are_profiled(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_symbolic();
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create_told(graph, NULL, NULL, begin_profile, &plan, &plan));
+  assert_false(plan->profiled);
+  run_times(plan, 1);
+  assert_true(plan->profiled);
+  assert_int_equal(step_of(plan, 0).runs, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
 }
 
 int main(void) {
@@ -153,8 +206,11 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_count_while_a_profile_is_on), cmocka_unit_test(the_property_begins_a_profile),
+      cmocka_unit_test(runs_count_while_a_profile_is_on),
+      cmocka_unit_test(the_property_begins_a_profile),
       cmocka_unit_test(steps_tell_their_nodes),
+      cmocka_unit_test(bindings_in_the_making_are_profiled),
+      cmocka_unit_test_setup_teardown(dims_on_a_device_are_refused, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(wrong_questions_are_refused, stub_test_begin, stub_test_end)};
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
 }
