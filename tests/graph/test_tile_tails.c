@@ -220,9 +220,25 @@ static void tails_of_a_chain_have_equal_runs(void **state) {
   check_release(actual, 2);
 }
 
+/* s is read for the last time by the chain whose result has its shape: later tiles still read it. */
+static void a_tail_keeps_what_later_tiles_read(void **state) {
+  (void)state;
+  const int64_t shape[] = {256, 256}, last[] = {1};
+  nd4c_graph *graph = NULL;
+  const nd4c_attr attr = check_ints("axes", last, 1);
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value x = check_input(graph, "x", 2, shape), v = check_input(graph, "v", 1, shape);
+  const nd4c_value sum = check_binary(graph, ND4C_OP_add, x, check_unary(graph, ND4C_OP_exp, v));
+  const nd4c_value most = check_op(graph, ND4C_OP_max, &sum, 1, &attr, 1);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_softmax, most)));
+  nd4c_plan_destroy(check_graph(graph, 17, 0));
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tails_give_what_eager_calls_give),
                                      cmocka_unit_test(only_innermost_axes_are_reduced),
-                                     cmocka_unit_test(tails_of_a_chain_have_equal_runs)};
+                                     cmocka_unit_test(tails_of_a_chain_have_equal_runs),
+                                     cmocka_unit_test(a_tail_keeps_what_later_tiles_read)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

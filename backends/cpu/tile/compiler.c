@@ -31,7 +31,10 @@ static void release(void *data, nd4c_executable executable) {
 
 static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
   (void)data;
-  info->scratch_bytes = nd4c_tile_scratch_bytes((const nd4c_tile_program *)executable);
+  const nd4c_tile_program *program = (const nd4c_tile_program *)executable;
+  info->scratch_bytes = nd4c_tile_scratch_bytes(program);
+  /* A tile's results have fewer elements than the tile: their places may belong to elements of later tiles. */
+  info->flags |= program->tail_count > 0 ? ND4C_EXECUTABLE_KEEPS_INPUTS : 0U;
   return ND4C_OK;
 }
 

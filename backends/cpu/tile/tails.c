@@ -109,7 +109,7 @@ static void store(const nd4c_tile_program *program, const nd4c_tile_step *step, 
     step->tail.loops->store(count, accumulators, divisor, to->data + first * to->bytes);
     return;
   }
-  char results[ND4C_TILE_MOST / ND4C_TILE_LEAST_RUN * sizeof(uint64_t)];
+  _Alignas(uint64_t) char results[ND4C_TILE_MOST / ND4C_TILE_LEAST_RUN * sizeof(uint64_t)];
   step->tail.loops->store(count, accumulators, divisor, results);
   nd4c_tile_scatter(to, first, count, results);
 }

@@ -77,7 +77,10 @@ enum {
   /* It allocates the buffers of its outputs itself, for any extents: see nd4c_execution.returned. Only for compilers of
    * the provider whose backend has the device. nd4c does not use it for eager calls into arrays that are not in C
    * order, except on devices with whole_buffers. */
-  ND4C_EXECUTABLE_RETURNS_OUTPUTS = 2
+  ND4C_EXECUTABLE_RETURNS_OUTPUTS = 2,
+  /* It must not be given the memory of an input for its output, although its compiler computes IN_PLACE: an output can
+   * be written before all of an input is read. */
+  ND4C_EXECUTABLE_KEEPS_INPUTS = 4
 };
 
 /* What a run of an executable on given extents needs. nd4c presets everything with 0. */
@@ -139,7 +142,7 @@ enum {
    * neither data nor buffers. nd4c then need not decode and copy constants that the compiler takes no part in. */
   ND4C_COMPILER_ANY_CONTENTS = 2,
   /* If a segment has a single output, it may be given the memory of an input that has the same dtype, shape and strides
-   * and that nothing reads afterwards. */
+   * and that nothing reads afterwards, except for executables that KEEP_INPUTS. */
   ND4C_COMPILER_IN_PLACE = 4
 };
 

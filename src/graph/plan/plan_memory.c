@@ -153,8 +153,10 @@ static bool same_layout(const nd4c_slot *a, const nd4c_slot *b) {
 
 /* The memory of an addend is not reused, because kernels may keep partial sums in the output. */
 static bool may_be_in_place(const nd4c_plan *plan, const nd4c_step *step) {
-  return step->segment != NULL ? nd4c_compiler_computes_in_place(step->segment->compiler)
-                               : plan->graph->nodes[step->node].def->alias == ND4C_ALIAS_SAME;
+  const nd4c_plan_segment *segment = step->segment;
+  return segment != NULL ? nd4c_compiler_computes_in_place(segment->compiler) &&
+                               (segment->info.flags & ND4C_EXECUTABLE_KEEPS_INPUTS) == 0
+                         : plan->graph->nodes[step->node].def->alias == ND4C_ALIAS_SAME;
 }
 
 /* The input whose memory step `index` can reuse for its output, or -1. The input's last use is this step, its layout
