@@ -95,10 +95,21 @@ const nd4c_onednn *nd4c_onednn_get(void) {
   return first;
 }
 
+/* Why there is no record. */
+static const char no_table[] = "no memory for oneDNN's table";
+
+nd4c_status nd4c_onednn_take(const nd4c_call *call, size_t bytes, const nd4c_onednn **dnn, void **state) {
+  *dnn = nd4c_onednn_get();
+  ND4C_CPU_FAIL_IF(*dnn == NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, no_table);
+  *state = nd4c_cpu_host->allocate(bytes);
+  ND4C_CPU_FAIL_IF(*state == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes of prepared state", call->op->name, bytes);
+  return ND4C_OK;
+}
+
 bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size) {
   const nd4c_onednn *dnn = why == NULL ? nd4c_onednn_get() : NULL;
   if (why == NULL && dnn == NULL) {
-    why = "no memory for oneDNN's table";
+    why = no_table;
   } else if (why == NULL && !dnn->ready) {
     why = dnn->text;
   } else if (why == NULL && dtype == ND4C_BFLOAT16 && !dnn->bfloat16) {

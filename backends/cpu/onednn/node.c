@@ -158,13 +158,10 @@ static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_one
                               nd4c_onednn_node **result) {
   static const int arguments[ND4C_ONEDNN_OPERANDS] = {DNN_ARG_SRC, DNN_ARG_WEIGHTS, DNN_ARG_DST, DNN_ARG_BIAS,
                                                       DNN_ARG_POST_OP(0) | DNN_ARG_SRC_1};
-  const nd4c_onednn *dnn = nd4c_onednn_get();
-  nd4c_onednn_node *node = nd4c_cpu_host->allocate(sizeof *node);
-  if (node == NULL || dnn == NULL) {
-    nd4c_cpu_host->free(node);
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of prepared state", call->op->name,
-                               sizeof *node);
-  }
+  const nd4c_onednn *dnn = NULL;
+  void *memory = NULL;
+  ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(nd4c_onednn_node), &dnn, &memory));
+  nd4c_onednn_node *node = memory;
   node->dnn = dnn;
   node->width = call->width;
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS; i++) {

@@ -26,6 +26,9 @@ typedef struct nd4c_onednn {
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
 const nd4c_onednn *nd4c_onednn_get(void);
 
+/* The library, and zeroed memory for the state of a prepared call. */
+nd4c_status nd4c_onednn_take(const nd4c_call *call, size_t bytes, const nd4c_onednn **dnn, void **state);
+
 /* The end of a kernel's usable(): writes `why` where it is not NULL, else asks for the library, and whether it has
  * primitives of that dtype on this processor. */
 bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size);

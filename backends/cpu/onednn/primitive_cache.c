@@ -1,6 +1,7 @@
 /* oneDNN's own cache of primitives, which keeps their code after nd4c has released them, for the next primitive of the
  * same kind. nd4c asks for the memory when a device is short of it, and when a program trims the device or closes its
- * last model. node.c tells when there is something to ask for. */
+ * last model. The files that make primitives tell when there is
+ * something to ask for. */
 #include "backends/cpu/onednn/onednn.h"
 
 /* oneDNN does not say how much it keeps, so one byte is counted: enough to be asked. NULL: nothing is in the cache. */

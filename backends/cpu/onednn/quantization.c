@@ -23,16 +23,6 @@ float nd4c_onednn_factor(const nd4c_call *call, const nd4c_onednn_scaled *at, in
   return x * w / (float)nd4c_onednn_number(&call->inputs[at->y_scale], 0);
 }
 
-const char *nd4c_onednn_refuse_scaled(const nd4c_call *call, const nd4c_onednn_scaled *at) {
-  const int positions[] = {at->x_scale, at->x_scale + 1, at->w_scale, at->w_scale + 1, at->y_scale, at->y_zero};
-  for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
-    if ((call->inputs[positions[i]].flags & ND4C_TENSOR_CONSTANT) == 0) {
-      return "a scale or zero point is not a constant";
-    }
-  }
-  return call->inputs[at->x_scale].dtype == ND4C_FLOAT32 ? NULL : "the scales are not float32";
-}
-
 /* Whether whole numbers times the factor can lie in the middle between two bytes. A factor is M 2^-e with odd M; such
  * numbers are multiples of 2^(e - 1), and so at least M / 2 times a byte's range: M is below 512. */
 static bool has_middles(float factor) {
@@ -55,6 +45,23 @@ const char *nd4c_onednn_refuse_factors(const nd4c_call *call, const nd4c_onednn_
   return odd && with_middles * 64 > factors
              ? "oneDNN rounds after it has added the zero point, which is odd: middles would go to odd numbers"
              : NULL;
+}
+
+const char *nd4c_onednn_refuse_scaled(const nd4c_call *call, const nd4c_onednn_scaled *at) {
+  const int positions[] = {at->x_scale, at->x_scale + 1, at->w_scale, at->w_scale + 1, at->y_scale, at->y_zero};
+  for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
+    if ((call->inputs[positions[i]].flags & ND4C_TENSOR_CONSTANT) == 0) {
+      return "a scale or zero point is not a constant";
+    }
+  }
+  if (call->inputs[at->x_scale].dtype != ND4C_FLOAT32) {
+    return "the scales are not float32";
+  }
+  bool known = true;
+  for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
+    known = known && call->inputs[positions[i]].data != NULL;
+  }
+  return known ? nd4c_onednn_refuse_factors(call, at) : NULL;
 }
 
 bool nd4c_onednn_accept_bytes(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size) {

@@ -15,8 +15,9 @@ double nd4c_onednn_number(const nd4c_tensor *x, int64_t index);
 /* x_scale w_scale / y_scale of one channel, rounded as the ops say. */
 float nd4c_onednn_factor(const nd4c_call *call, const nd4c_onednn_scaled *at, int64_t channel);
 
-/* What a call is refused for before its numbers are known: inputs with scales that are no constants of float32; NULL:
- * nothing. Of the inputs only the first, and b of a matmul, may vary. */
+/* What a call is refused for before it is prepared: scales and zero points that are no constants of float32, and, if
+ * their numbers are there, what refuse_factors says; NULL: nothing. Of the inputs only the first, and b of a matmul,
+ * may vary. */
 const char *nd4c_onednn_refuse_scaled(const nd4c_call *call, const nd4c_onednn_scaled *at);
 /* What it is refused for when it is prepared: factors that are 0 or no numbers, and factors with which results lie in
  * the middle between two bytes, if the zero point of y is odd. */

@@ -7,6 +7,7 @@
  * rounded to the other one. Exact middles are rounded to even as ONNX asks, except where the zero point of y is odd and
  * a channel has one of the few factors with which they occur (quantization.c). The kernel refuses calls in which these
  * are more than one in 64. */
+#include <math.h>
 #include <string.h>
 
 #include "backends/cpu/onednn/quantization.h"
@@ -161,6 +162,43 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
 
 /* -- conv_integer ----------------------------------------------------------------------------------------------- */
 
+/* oneDNN's primitive converts each sum through float32, which has all whole numbers below 2^24. A byte of x is 128 away
+ * from 0 at most, and 255 from its zero point. */
+static bool is_exact(const nd4c_call *call, double weights) {
+  const bool wide =
+      call->inputs[0].dtype == ND4C_UINT8 || nd4c_cpu_input(call, ND4C_IN_conv_integer_x_zero_point) != NULL;
+  return weights * (wide ? 255 : 128) < 0x1p24;
+}
+
+/* The sum of the magnitudes of an output channel's weights. */
+static double sum_of_channel(const nd4c_tensor *w, int64_t channel) {
+  const int64_t count = w->size / w->shape[0];
+  double sum = 0;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t offset = channel * w->strides[0], rest = i;
+    for (int32_t axis = w->rank - 1; axis > 0; axis--) {
+      offset += rest % w->shape[axis] * w->strides[axis];
+      rest /= w->shape[axis];
+    }
+    sum += fabs((double)((const int8_t *)w->data)[offset]);
+  }
+  return sum;
+}
+
+/* What sums are refused for, when the weights' numbers are there. Few weights are accepted without a look. */
+static const char *refuse_sums(const nd4c_call *call) {
+  const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_integer_w];
+  if (w->size == 0 || is_exact(call, 128.0 * (double)(w->size / w->shape[0])) || w->data == NULL) {
+    return NULL;
+  }
+  for (int64_t i = 0; i < w->shape[0]; i++) {
+    if (!is_exact(call, sum_of_channel(w, i))) {
+      return "sums may reach 2^24, which oneDNN rounds to float32";
+    }
+  }
+  return NULL;
+}
+
 static bool integer_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_integer_w];
   const nd4c_tensor *zeros = nd4c_cpu_input(call, ND4C_IN_conv_integer_w_zero_point);
@@ -171,6 +209,7 @@ static bool integer_usable(const nd4c_call *call, char *reason, size_t reason_si
   if (why == NULL && zeros != NULL && (zeros->flags & ND4C_TENSOR_CONSTANT) == 0) {
     why = "the zero point of the weights is not a constant";
   }
+  why = why == NULL ? refuse_sums(call) : why;
   return nd4c_onednn_accept_bytes(why, call->inputs[0].dtype, reason, reason_size);
 }
 
@@ -190,6 +229,8 @@ static const int integer_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_integer_x,
 
 static nd4c_status integer_prepare(const nd4c_call *call, void **state) {
   const nd4c_tensor *zeros = nd4c_cpu_input(call, ND4C_IN_conv_integer_w_zero_point);
+  const char *why = refuse_sums(call);
+  ND4C_CPU_FAIL_IF(why != NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, why);
   for (int64_t i = 0; zeros != NULL && i < zeros->size; i++) {
     ND4C_CPU_FAIL_IF(nd4c_onednn_number(zeros, i) != 0, ND4C_UNSUPPORTED, "%s: the weights have a zero point",
                      call->op->name);

@@ -140,12 +140,10 @@ static void place(node *s) {
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  const nd4c_onednn *dnn = nd4c_onednn_get();
-  node *s = nd4c_cpu_host->allocate(sizeof *s);
-  if (s == NULL || dnn == NULL) {
-    nd4c_cpu_host->free(s);
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of prepared state", call->op->name, sizeof *s);
-  }
+  const nd4c_onednn *dnn = NULL;
+  void *memory = NULL;
+  ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(node), &dnn, &memory));
+  node *s = memory;
   s->dnn = dnn;
   s->width = call->width;
   nd4c_bytes_read(call, &s->c); /* cannot fail: `usable` checked the call */
@@ -157,6 +155,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   int made = describe(s, constant, &descs[0], &descs[1], &descs[2], &descs[3]);
   if (made == DNN_SUCCESS) {
     made = make_step(s, descs, &weights);
+    nd4c_onednn_cache_count(call);
   }
   nd4c_status status = made != DNN_SUCCESS ? nd4c_onednn_fail("making the product of bytes", made)
                        : constant          ? pack(s, call, descs[1], weights)

@@ -355,6 +355,7 @@ static nd4c_status fill(node *s, const nd4c_call *call, const product *p) {
   int made = describe(s, p, call, constant, &d);
   if (made == DNN_SUCCESS) {
     made = make_step(s, call, p, &d, &weights);
+    nd4c_onednn_cache_count(call);
   }
   nd4c_status status = made != DNN_SUCCESS ? nd4c_onednn_fail("making the product of bytes", made)
                        : constant          ? pack(s, call, &d, weights)
@@ -365,7 +366,8 @@ static nd4c_status fill(node *s, const nd4c_call *call, const product *p) {
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  const nd4c_onednn *dnn = nd4c_onednn_get();
+  const nd4c_onednn *dnn = NULL;
+  void *memory = NULL;
   product p;
   const char *why = nd4c_onednn_refuse_factors(call, &positions);
   read_product(call, &p); /* cannot fail: `usable` checked the call */
@@ -375,11 +377,8 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
     why = "different zero points of b's columns";
   }
   ND4C_CPU_FAIL_IF(why != NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, why);
-  node *s = nd4c_cpu_host->allocate(sizeof *s);
-  if (s == NULL || dnn == NULL) {
-    nd4c_cpu_host->free(s);
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of prepared state", call->op->name, sizeof *s);
-  }
+  ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(node), &dnn, &memory));
+  node *s = memory;
   s->dnn = dnn;
   s->width = call->width;
   s->flips = flips;

@@ -43,6 +43,7 @@ ND4C_INLINED void quantize_block(int64_t n, const float *x, nd4c_affine to, floa
   for (int64_t i = 0; i < n; i++) {
     float q = within(x[i] * inverse, -1024, 1024), whole = to_whole(q);
     close |= fabsf(q - whole) <= 0.5F - 0x1p-12F ? 0 : 1;
+    whole = whole == whole ? whole : 0; /* NaN has no int32 */
     made[i] = (uint8_t)((uint8_t)to_byte((int32_t)whole + to.zero) ^ to.turn);
   }
   if (close != 0) {

@@ -8,6 +8,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/device.h"
 #include "dispatch/choice.h"
 
 static bool is_byte(nd4c_dtype dtype) {
@@ -69,6 +70,19 @@ bool nd4c_quantized_written(const nd4c_rewrite *rewrite, const nd4c_graph_node *
 
 bool nd4c_quantized_same(const nd4c_quantized *a, const nd4c_quantized *b) {
   return a->single && b->single && a->dtype == b->dtype && a->step == b->step && a->origin == b->origin;
+}
+
+/* The largest distance of a byte from the zero point. */
+static int64_t largest(const nd4c_quantized *of) {
+  const int32_t least = of->dtype == ND4C_INT8 ? -128 : 0, most = least + 255;
+  if (!of->single) {
+    return of->zero < 0 && of->dtype == ND4C_INT8 ? 128 : 255;
+  }
+  return of->origin - least > most - of->origin ? of->origin - least : most - of->origin;
+}
+
+bool nd4c_quantized_sums_fit(const nd4c_quantized *a, const nd4c_quantized *b, int64_t terms) {
+  return terms >= 0 && terms <= INT32_MAX / (largest(a) * largest(b));
 }
 
 int32_t nd4c_quantized_byte(const nd4c_quantized *to, double number) {
@@ -201,7 +215,7 @@ enum {
   STAND_IN = 64 /* for extents that are not known: kernels ask whether there is enough work */
 };
 
-/* A value without its data: what kernels see before a call is prepared. */
+/* A value without its data: what kernels see before a call is prepared. Vectors of constants have theirs on the host. */
 typedef struct operand {
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
 } operand;
@@ -226,6 +240,21 @@ static void describe(const nd4c_graph_value *value, operand *at, nd4c_tensor *te
   tensor->flags |= nd4c_shape_is_contiguous(value->rank, at->shape, at->strides) ? ND4C_TENSOR_CONTIGUOUS : 0;
 }
 
+/* Lets kernels of the host see a constant scale, zero point or bias. */
+static nd4c_status show(const nd4c_rewrite *rewrite, const nd4c_array *constant, nd4c_tensor *tensor) {
+  nd4c_device *host = NULL;
+  const void *data = NULL;
+  if (constant == NULL || constant->rank > 1) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_device_host(&host));
+  if (rewrite->context->device == host) {
+    ND4C_TRY(nd4c_array_data(constant, &data));
+    tensor->data = (void *)(uintptr_t)data;
+  }
+  return ND4C_OK;
+}
+
 bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                             const nd4c_attr_value *attrs) {
   const nd4c_graph *graph = rewrite->graph;
@@ -242,6 +271,9 @@ bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_
     nd4c_graph_describe(graph, inputs[i], &tensors[i]);
     if (inputs[i] >= 0) {
       describe(&graph->values[inputs[i]], &operands[i], &tensors[i]);
+      if (show(rewrite, graph->values[inputs[i]].constant, &tensors[i]) != ND4C_OK) {
+        return false;
+      }
     }
   }
   const nd4c_graph_value y = {.dtype = inferred.dtype, .rank = inferred.rank, .shape = inferred.shape};

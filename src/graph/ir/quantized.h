@@ -24,6 +24,10 @@ bool nd4c_quantized_written(const nd4c_rewrite *rewrite, const nd4c_graph_node *
 /* Whether both have the same dtype, scale and zero point. */
 bool nd4c_quantized_same(const nd4c_quantized *a, const nd4c_quantized *b);
 
+/* Whether sums of `terms` products of both, without their zero points, fit into int32. A negative number of terms is
+ * not known, and does not fit. */
+bool nd4c_quantized_sums_fit(const nd4c_quantized *a, const nd4c_quantized *b, int64_t terms);
+
 /* The zero point as a value: a constant 0 of the bytes' dtype if it is left out. */
 nd4c_status nd4c_quantized_zero(nd4c_rewrite *rewrite, const nd4c_quantized *of, nd4c_value *zero);
 /* The byte that quantising a number gives. NaN counts as 0. */
@@ -39,8 +43,8 @@ nd4c_status nd4c_quantized_constant(nd4c_rewrite *rewrite, nd4c_dtype dtype, int
  * points of 128 become int8, int8 with zero points of 0 stay. *zero gets a zero point of one 0. */
 nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *w, nd4c_value *value, nd4c_value *zero);
 
-/* Whether the device computes the op on these inputs by another kernel than the reference's. Extents that are dims
- * count as 64. */
+/* Whether the device computes the op on these inputs by another kernel than the reference's. Kernels of the host see
+ * the numbers of constant scales, zero points and biases. Extents that are dims count as 64. */
 bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                             const nd4c_attr_value *attrs);
 

@@ -5,6 +5,7 @@
  * Results have the same bits, but for NaN: it is quantised as 0 before a bound or pool sees it. */
 #include <math.h>
 
+#include "array/shape.h"
 #include "base/status.h"
 #include "graph/ir/quantized.h"
 #include "graph/passes.h"
@@ -115,7 +116,11 @@ static bool read_bounds(const nd4c_rewrite *rewrite, const nd4c_graph_node *node
 static nd4c_status bound_bytes(nd4c_rewrite *rewrite, int32_t index, const nd4c_graph_node *bound,
                                const nd4c_quantized *to) {
   double low = 0, high = 0;
-  if (!read_bounds(rewrite, bound, &low, &high)) {
+  const nd4c_graph_value *given = &rewrite->graph->values[bound->inputs[0]],
+                         *bounded = &rewrite->graph->values[bound->outputs[0]];
+  /* A bound of one number can have more axes than x, which the result then has, too. */
+  if (!read_bounds(rewrite, bound, &low, &high) ||
+      !nd4c_shape_equal(given->rank, given->shape, bounded->rank, bounded->shape)) {
     return ND4C_OK;
   }
   const int32_t least = to->dtype == ND4C_INT8 ? -128 : 0;

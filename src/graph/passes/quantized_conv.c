@@ -3,7 +3,7 @@
  * where another kernel than the reference's computes the op.
  *
  * The products are summed exactly, and rounded once. The single ops round in float32 more often. A result may therefore
- * differ by one step. */
+ * differ by one step. Convolutions whose sums may not fit into int32 stay in float32. */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -41,11 +41,14 @@ static nd4c_status read_bias(const nd4c_rewrite *rewrite, nd4c_value bias, bias_
   }
   bool known = zeros < 0 || zero_points != NULL;
   nd4c_deallocate(zero_points);
+  const int64_t count = rewrite->graph->values[scale].size;
+  known = known && node->attrs[ND4C_ATTR_dequantize_linear_block_size].as.i == 0 &&
+          (count == 1 || count == rewrite->graph->values[bias].size);
   if (status != ND4C_OK || zero != 0 || !known || rewrite->graph->values[node->inputs[0]].dtype != ND4C_INT32) {
     return status;
   }
   source->scales = nd4c_quantized_numbers(rewrite, scale, &status);
-  source->scale_count = rewrite->graph->values[scale].size;
+  source->scale_count = count;
   if (source->scales != NULL) {
     source->numbers = nd4c_quantized_numbers(rewrite, node->inputs[0], &status);
   }
@@ -76,6 +79,18 @@ static nd4c_status make_bias(nd4c_rewrite *rewrite, nd4c_value bias, const nd4c_
 
 /* -- the pass ----------------------------------------------------------------------------------------------------- */
 
+/* Products that a sum has; -1: not known. */
+static int64_t terms_of(const nd4c_graph_value *w) {
+  int64_t terms = 1;
+  for (int32_t i = 1; i < w->rank; i++) {
+    if (nd4c_extent_is_symbolic(w->shape[i])) {
+      return -1;
+    }
+    terms *= w->shape[i];
+  }
+  return terms;
+}
+
 static nd4c_status make(nd4c_rewrite *rewrite, int32_t index, const nd4c_graph_node *conv, const nd4c_quantized *to) {
   nd4c_quantized x, w;
   nd4c_value inputs[ND4C_IN_qlinear_conv_count];
@@ -83,7 +98,8 @@ static nd4c_status make(nd4c_rewrite *rewrite, int32_t index, const nd4c_graph_n
   const nd4c_value bias = nd4c_node_input(conv, ND4C_IN_conv_bias);
   const nd4c_attr_value *attrs = conv->attrs;
   if (!nd4c_quantized_read_single(rewrite, conv->inputs[ND4C_IN_conv_x], &x) ||
-      !nd4c_quantized_read(rewrite, conv->inputs[ND4C_IN_conv_w], &w) || (!w.single && w.axis != 0)) {
+      !nd4c_quantized_read(rewrite, conv->inputs[ND4C_IN_conv_w], &w) || (!w.single && w.axis != 0) ||
+      !nd4c_quantized_sums_fit(&x, &w, terms_of(&graph->values[w.bytes]))) {
     return ND4C_OK;
   }
   int32_t count = bias >= 0 ? ND4C_IN_qlinear_conv_count : ND4C_IN_qlinear_conv_count - 1;

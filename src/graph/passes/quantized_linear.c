@@ -3,7 +3,7 @@
  * would turn the weights into floats. It does so only where another kernel than the reference's computes the op.
  *
  * The products are summed exactly, and rounded once. The single ops round in float32 more often. A quantised result may
- * therefore differ by one step. */
+ * therefore differ by one step. Products whose sums may not fit into int32 stay in float32. */
 #include "base/status.h"
 #include "graph/ir/quantized.h"
 #include "graph/passes.h"
@@ -13,6 +13,12 @@ static bool has_column_scales(const nd4c_rewrite *rewrite, const nd4c_quantized 
   return b->single || b->axis == rewrite->graph->values[b->bytes].rank - 1;
 }
 
+/* Products that a sum has; -1: not known. */
+static int64_t terms_of(const nd4c_graph_value *a) {
+  const int64_t terms = a->rank < 1 ? -1 : a->shape[a->rank - 1];
+  return nd4c_extent_is_symbolic(terms) ? -1 : terms;
+}
+
 /* -- matmul and quantize_linear ----------------------------------------------------------------------------------- */
 
 static nd4c_status make_matmul(nd4c_rewrite *rewrite, int32_t index, const nd4c_graph_node *matmul,
@@ -20,7 +26,8 @@ static nd4c_status make_matmul(nd4c_rewrite *rewrite, int32_t index, const nd4c_
   nd4c_quantized a, b;
   nd4c_value inputs[ND4C_IN_qlinear_matmul_count];
   if (!nd4c_quantized_read_single(rewrite, matmul->inputs[0], &a) ||
-      !nd4c_quantized_read(rewrite, matmul->inputs[1], &b) || !has_column_scales(rewrite, &b)) {
+      !nd4c_quantized_read(rewrite, matmul->inputs[1], &b) || !has_column_scales(rewrite, &b) ||
+      !nd4c_quantized_sums_fit(&a, &b, terms_of(&rewrite->graph->values[a.bytes]))) {
     return ND4C_OK;
   }
   inputs[ND4C_IN_qlinear_matmul_a] = a.bytes;
@@ -79,7 +86,8 @@ static nd4c_status visit_product(nd4c_rewrite *rewrite, int32_t index) {
   if (node->def == NULL || (node->def->info.op != ND4C_OP_matmul && node->def->info.op != ND4C_OP_linear) ||
       !nd4c_quantized_read_single(rewrite, node->inputs[0], &x) || !nd4c_quantized_read(rewrite, node->inputs[1], &w) ||
       graph->values[w.bytes].constant == NULL || graph->values[w.bytes].rank != 2 || graph->values[x.bytes].rank < 2 ||
-      !read_product(rewrite, node, &p) || (!w.single && w.axis != (p.turned ? 0 : 1))) {
+      !read_product(rewrite, node, &p) || (!w.single && w.axis != (p.turned ? 0 : 1)) ||
+      !nd4c_quantized_sums_fit(&x, &w, terms_of(&graph->values[x.bytes]))) {
     return ND4C_OK;
   }
   nd4c_value inputs[ND4C_IN_linear_int8_count] = {
