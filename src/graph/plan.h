@@ -186,7 +186,9 @@ struct nd4c_plan {
   bool optimized; /* passes were asked for */
   bool follows;   /* a binding that the passes of the first one serve */
   nd4c_pass_switches switches;
-  nd4c_dtype precision;          /* asked for; ND4C_DTYPE_NONE: nothing */
+  nd4c_dtype precision;          /* asked for; ND4C_DTYPE_NONE: nothing, or the plan does not do it */
+  nd4c_dtype precision_unused;   /* asked for, but the plan does not do it; ND4C_DTYPE_NONE: nothing */
+  const char *precision_why;     /* why it does not */
   const char *precision_from;    /* "options.precision" or the property's name */
   nd4c_cost cost_recorded, cost; /* estimates for the graph before and after its passes */
   nd4c_pass_record passes[ND4C_PASS_RECORDS];

@@ -2,10 +2,13 @@
  * nodes for the report. */
 #include "graph/precision.h"
 
+#include <string.h>
+
 #include "array/shape.h"
 #include "base/config/config.h"
 #include "base/status.h"
 #include "dispatch/choice.h"
+#include "graph/passes.h"
 
 nd4c_status nd4c_precision_check_dtype(nd4c_dtype precision) {
   if (precision == ND4C_DTYPE_NONE || precision == ND4C_BFLOAT16 || precision == ND4C_FLOAT16) {
@@ -72,6 +75,15 @@ nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precis
                    nd4c_dtype_name(precision), context->device->name);
 }
 
+static bool is_switched_off(const nd4c_plan *plan) {
+  for (int32_t i = 0; i < nd4c_passes_count(); i++) {
+    if (strcmp(nd4c_passes_at(i)->name, "reduced_precision") == 0) {
+      return plan->switches.off[i];
+    }
+  }
+  return true;
+}
+
 nd4c_status nd4c_precision_settle(nd4c_plan *plan, const nd4c_plan_options *options) {
   ND4C_TRY(nd4c_precision_read(options, &plan->precision, &plan->precision_from));
   if (plan->precision != ND4C_DTYPE_NONE && plan->placement != NULL) {
@@ -80,7 +92,15 @@ nd4c_status nd4c_precision_settle(nd4c_plan *plan, const nd4c_plan_options *opti
                      "dtypes",
                      plan->precision_from, nd4c_dtype_name(plan->precision));
   }
-  return nd4c_precision_check_device(plan->context, plan->precision, plan->precision_from);
+  ND4C_TRY(nd4c_precision_check_device(plan->context, plan->precision, plan->precision_from));
+  plan->precision_why = options != NULL && options->no_optimization ? "options.no_optimization is set"
+                        : is_switched_off(plan)                     ? "the pass reduced_precision is switched off"
+                                                                    : NULL;
+  if (plan->precision != ND4C_DTYPE_NONE && plan->precision_why != NULL) {
+    plan->precision_unused = plan->precision;
+    plan->precision = ND4C_DTYPE_NONE; /* kernels that look at it compute as the recorded dtypes say */
+  }
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_precision_refuse_ahead(const nd4c_plan_options *options) {
@@ -97,6 +117,10 @@ nd4c_status nd4c_precision_refuse_ahead(const nd4c_plan_options *options) {
 
 void nd4c_plan_print_precision(const nd4c_plan *plan, nd4c_text *text) {
   int32_t reduced = 0, casts = 0, kept = 0;
+  if (plan->precision_unused != ND4C_DTYPE_NONE) {
+    nd4c_text_print(text, "precision: %s (%s) is not used, because %s\n", nd4c_dtype_name(plan->precision_unused),
+                    plan->precision_from, plan->precision_why);
+  }
   if (plan->precision == ND4C_DTYPE_NONE) {
     return;
   }

@@ -17,7 +17,8 @@ nd4c_status nd4c_precision_read(const nd4c_plan_options *options, nd4c_dtype *pr
 /* UNSUPPORTED if the context's device has no fast product of this dtype. */
 nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precision, const char *from);
 
-/* Reads and checks the precision of a plan whose context is known, and keeps it in the plan. */
+/* Reads and checks the precision of a plan whose context and switches are known, and keeps it in the plan: as unused if
+ * the pass does not run. */
 nd4c_status nd4c_precision_settle(nd4c_plan *plan, const nd4c_plan_options *options);
 
 /* UNSUPPORTED if options for compiling ahead of time ask for a precision. */

@@ -236,9 +236,8 @@ static void a_tail_keeps_what_later_tiles_read(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tails_give_what_eager_calls_give),
-                                     cmocka_unit_test(only_innermost_axes_are_reduced),
-                                     cmocka_unit_test(tails_of_a_chain_have_equal_runs),
-                                     cmocka_unit_test(a_tail_keeps_what_later_tiles_read)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tails_give_what_eager_calls_give), cmocka_unit_test(only_innermost_axes_are_reduced),
+      cmocka_unit_test(tails_of_a_chain_have_equal_runs), cmocka_unit_test(a_tail_keeps_what_later_tiles_read)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,7 +215,8 @@ enum {
   STAND_IN = 64 /* for extents that are not known: kernels ask whether there is enough work */
 };
 
-/* A value without its data: what kernels see before a call is prepared. Vectors of constants have theirs on the host. */
+/* A value without its data: what kernels see before a call is prepared. Vectors of constants have theirs on the host.
+ */
 typedef struct operand {
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
 } operand;

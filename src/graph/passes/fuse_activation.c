@@ -1,8 +1,8 @@
 /* Merges relu, gelu, sigmoid, tanh, swish, hard_swish and clip between 0 and 6 into the conv or linear before them.
  * passes.c runs it on every optimised plan.
  *
- * oneDNN's kernels apply the activation to their own result. There relu and clip of NaN are 0, gelu of an infinity and
- * swish of minus infinity are NaN, and sigmoid flushes subnormal results to 0. */
+ * oneDNN's kernels apply the activation to their own result. There relu and clip of NaN are 0, gelu of an infinity is
+ * NaN, as are swish and hard_swish of minus infinity, and sigmoid flushes subnormal results to 0. */
 #include <string.h>
 
 #include "base/status.h"

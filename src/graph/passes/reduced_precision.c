@@ -1,8 +1,10 @@
 /* Lets nodes of float32 compute in bfloat16 or float16, if the caller asks for it: options.precision of a plan. Each
  * product, convolution and attention that the device computes fast in this dtype is an anchor. What follows an anchor
- * and leads to another one takes its dtype over, as long as its op loses no more than its result's rounding and a fast
- * kernel exists; kernels add up in float32. Other nodes stay in float32 and read casts. Inputs and outputs of the graph
- * keep their dtypes. passes.c runs it on optimised plans of one device.
+ * and leads to another one takes its dtype over, as long as its op loses no more than the rounding of its operands and
+ * its result, and a fast kernel exists; kernels add up in float32. Operands are rounded first, so differences of nearly
+ * equal numbers lose more. Masks lose float32's largest numbers and infinities: they are bounded. Other nodes stay in
+ * float32 and read casts. Inputs and outputs of the graph keep their dtypes. passes.c runs it on optimised plans of one
+ * device.
  *
  * A node keeps its number and its outputs; only their dtype changes. So a value is either in float32 or in the reduced
  * dtype, a reader that wants the other one reads one cast that all such readers share, and no pair of casts arises.
@@ -22,8 +24,9 @@
 static const nd4c_op anchors[] = {ND4C_OP_matmul, ND4C_OP_linear, ND4C_OP_conv, ND4C_OP_conv_transpose,
                                   ND4C_OP_attention};
 
-/* Ops that follow an anchor: each number of their result comes from one number of an operand, or their kernels add up
- * in float32. Not among them: functions that magnify a relative error, such as exp and power. */
+/* Ops that follow an anchor: each number of their result comes from one number of each operand, or their kernels add
+ * up in float32. Operands are rounded, so the difference of nearly equal numbers loses more than a rounding. Not among
+ * them: functions that magnify a relative error, such as exp and power. */
 static const nd4c_op followers[] = {ND4C_OP_negative,
                                     ND4C_OP_abs,
                                     ND4C_OP_relu,
@@ -103,6 +106,7 @@ typedef struct state {
   nd4c_region region; /* of this pass alone */
   int32_t count;      /* values before the pass; added ones are never looked up */
   bool *leads;        /* by value: an anchor depends on it */
+  bool *scores;       /* by value: a softmax or a mask of an attention depends on it, without an anchor between */
   bool *reduced;      /* by value: its dtype was changed */
   nd4c_value *other;  /* by value: the same in the other dtype, NONE: not made yet */
 } state;
@@ -148,6 +152,39 @@ static void find_leads(const state *s) {
     for (int32_t k = 0; k < node->input_count && leads; k++) {
       if (node->inputs[k] >= 0) {
         s->leads[node->inputs[k]] = true;
+      }
+    }
+  }
+}
+
+/* Which operands lead to what the node's result leads to. */
+static bool passes_scores_on(const nd4c_graph_node *node) {
+  switch (node->def->info.op) {
+    case ND4C_OP_add:
+    case ND4C_OP_subtract:
+    case ND4C_OP_where:
+    case ND4C_OP_maximum:
+    case ND4C_OP_minimum:
+    case ND4C_OP_clip:
+      return true;
+    default:
+      return node->def->view != NULL;
+  }
+}
+
+/* Scores and masks. Models mask places by float32's lowest number, so that a wholly masked row stays finite. */
+static void find_scores(const state *s) {
+  const nd4c_graph *graph = s->rewrite->graph;
+  for (int32_t i = s->rewrite->existing - 1; i >= 0; i--) {
+    const nd4c_graph_node *node = &graph->nodes[i];
+    const nd4c_op op = node->def->info.op;
+    if (op == ND4C_OP_attention && nd4c_node_input(node, ND4C_IN_attention_mask) >= 0) {
+      s->scores[node->inputs[ND4C_IN_attention_mask]] = true;
+    }
+    const bool on = op == ND4C_OP_softmax || (s->scores[node->outputs[0]] && passes_scores_on(node));
+    for (int32_t k = 0; k < node->input_count && on; k++) {
+      if (node->inputs[k] >= 0) {
+        s->scores[node->inputs[k]] = true;
       }
     }
   }
@@ -220,6 +257,21 @@ static nd4c_status is_fast(state *s, const nd4c_graph_node *node, bool *fast) {
 
 /* -- rewriting ----------------------------------------------------------------------------------------------------- */
 
+/* A cast to the reduced dtype. Scores are first bounded to half of its range, so that neither the rounding nor a sum of
+ * two masks gives an infinity. Softmax has 0 there as before. */
+static nd4c_status emit_narrow(state *s, nd4c_value value, nd4c_value *narrow) {
+  nd4c_emitter *emitter = &s->rewrite->emitter;
+  const nd4c_dtype dtype = s->rewrite->precision;
+  if (s->scores[value]) {
+    const double bound = dtype == ND4C_BFLOAT16 ? 0x1p127 : 0x1p15;
+    nd4c_value inputs[] = {value, ND4C_VALUE_NONE, ND4C_VALUE_NONE};
+    ND4C_TRY(nd4c_emit_scalar(emitter, ND4C_FLOAT32, -bound, &inputs[ND4C_IN_clip_low]));
+    ND4C_TRY(nd4c_emit_scalar(emitter, ND4C_FLOAT32, bound, &inputs[ND4C_IN_clip_high]));
+    ND4C_TRY(nd4c_emit(emitter, ND4C_OP_clip, inputs, 3, NULL, 0, &value));
+  }
+  return nd4c_emit_cast(emitter, value, dtype, narrow);
+}
+
 /* The value in the wanted dtype: itself, or its cast, which all such readers share. */
 static nd4c_status read_as(state *s, nd4c_value value, bool reduced, nd4c_value *read) {
   *read = value;
@@ -230,7 +282,8 @@ static nd4c_status read_as(state *s, nd4c_value value, bool reduced, nd4c_value 
   if (s->other[value] == ND4C_VALUE_NONE && s->rewrite->graph->values[value].constant != NULL) {
     ND4C_TRY(nd4c_narrowed_constant(s->rewrite, value, dtype, &s->other[value]));
   } else if (s->other[value] == ND4C_VALUE_NONE) {
-    ND4C_TRY(nd4c_emit_cast(&s->rewrite->emitter, value, dtype, &s->other[value]));
+    ND4C_TRY(reduced ? emit_narrow(s, value, &s->other[value])
+                     : nd4c_emit_cast(&s->rewrite->emitter, value, dtype, &s->other[value]));
   }
   *read = s->other[value];
   return ND4C_OK;
@@ -312,12 +365,14 @@ static nd4c_status rewrite_all(state *s) {
   nd4c_graph *graph = s->rewrite->graph;
   s->count = graph->value_count;
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->leads, &s->leads));
+  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->scores, &s->scores));
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->reduced, &s->reduced));
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->other, &s->other));
   for (int32_t i = 0; i < s->count; i++) {
     s->other[i] = ND4C_VALUE_NONE;
   }
   find_leads(s);
+  find_scores(s);
   for (int32_t i = 0; i < s->rewrite->existing; i++) {
     ND4C_TRY(visit(s, i));
   }
@@ -343,4 +398,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
 }
 
 ND4C_PASS(LAYOUT, 105, reduced_precision, NUMBERS,
-          "lets products and what follows them compute in the dtype that options.precision asks for")
+          "lets products and what lies between them compute in the dtype that options.precision asks for")
