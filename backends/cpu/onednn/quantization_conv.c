@@ -4,7 +4,8 @@
  *
  * The primitive of qlinear_conv works in float32: a sum of products, times x_scale w_scale / y_scale, plus the bias and
  * the zero point in that unit. A value that lies within about 2^-14 of the middle between two bytes may therefore be
- * rounded to the other one. Exact middles are rounded to even as ONNX asks, except where the zero point of y is odd and
+ * rounded to the other one; where the sum or the bias is far beyond a byte and they cancel, the bound is 2^-23 of the
+ * larger of the two. Exact middles are rounded to even as ONNX asks, except where the zero point of y is odd and
  * a channel has one of the few factors with which they occur (quantization.c). The kernel refuses calls in which these
  * are more than one in 64. */
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Engine tile: a compiler that computes chains of element-wise ops in one loop over tiles. A tile is so short that the
  * chain's intermediate results stay in the first cache; only inputs and outputs of the chain pass through memory. The
- * loops are those of engine simd, so results have the same bits as those of its kernels, one op at a time. Where the
- * instruction-set level has steps for all ops of a chain, its values even stay in registers. A chain may end with
- * tails: reductions over its innermost axes.
+ * loops are those of engine simd, so results have the same bits as those of its kernels, one op at a time, except sums
+ * and products of long tails. Where the instruction-set level has steps for all ops of a chain, its values even stay in
+ * registers. A chain may end with tails: reductions over its innermost axes.
  *
  * partition.c chooses the chains, program.c compiles a chain to a program, layout.c finds out how operands lie along
  * the chain's elements, run.c runs programs, registers.c those in registers, tails.c reduces. compiler.c has the table.

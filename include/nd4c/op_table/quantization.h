@@ -93,8 +93,8 @@
   OP(711, 1, qlinear_matmul, QUANTIZATION, ND4C_SIG_QLINEAR_MATMUL, qlinear_matmul, INT8S,                             \
      "y = saturate(round((a - a_zero_point)(b - b_zero_point) a_scale b_scale / y_scale) + y_zero_point), sums in "    \
      "int32, ties to even; a's scale and zero point: one or one a row; b's: one or one a column; with constant "       \
-     "scales "                                                                                                         \
-     "the value may be rounded to float32 first",                                                                      \
+     "scales the value may be rounded to float32 first, and with an odd y_zero_point a channel in 64 may round ties "  \
+     "to odd",                                                                                                         \
      "||QLinearMatMul|")                                                                                               \
   OP(712, 1, conv_integer, QUANTIZATION, ND4C_SIG_CONV_INTEGER, conv_integer, INT8S,                                   \
      "y = (x - x_zero_point) * (w - w_zero_point) as conv, in int32, which wraps; padding counts as x_zero_point; "    \
@@ -102,7 +102,8 @@
      "||ConvInteger|", FIRST_ORDER, OPTIONS)                                                                           \
   OP(713, 1, qlinear_conv, QUANTIZATION, ND4C_SIG_QLINEAR_CONV, qlinear_conv, INT8S,                                   \
      "y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even; bias int32; " \
-     "with constant weights and scales the value may be rounded to float32 first",                                     \
+     "with constant weights and scales the value may be rounded to float32 first, and with an odd y_zero_point a "     \
+     "channel in 64 may round ties to odd",                                                                            \
      "||QLinearConv|", FIRST_ORDER, OPTIONS)                                                                           \
   OP(714, 1, linear_int8, QUANTIZATION, ND4C_SIG_LINEAR_INT8, linear_int8, INT8S,                                      \
      "y = (x - x_zero_point)(w - w_zero_point)^T x_scale w_scale + bias in x_scale's dtype, sums in int32; w [n, k], " \
