@@ -90,7 +90,8 @@ ND4C_API nd4c_status nd4c_matmul_integer_on(nd4c_context *context, const nd4c_ar
 
 /* qlinear_matmul: y = saturate(round((a - a_zero_point)(b - b_zero_point) a_scale b_scale / y_scale) + y_zero_point),
  * sums in int32, ties to even; a's scale and zero point: one or one a row; b's: one or one a column; with constant
- * scales the value may be rounded to float32 first.
+ * scales the value may be rounded to float32 first, and with an odd y_zero_point a channel in 64 may round ties to
+ * odd.
  * In: a (int8, uint8), a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
  * Out: y: the shape of matmul's result for a and b, in the dtype of y_zero_point.
  * Statuses: DTYPE, SHAPE. */
@@ -150,7 +151,8 @@ typedef struct nd4c_qlinear_conv_options {
    ND4C_AUTO_PAD_EXPLICIT}
 
 /* qlinear_conv: y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even;
- * bias int32; with constant weights and scales the value may be rounded to float32 first.
+ * bias int32; with constant weights and scales the value may be rounded to float32 first, and with an odd
+ * y_zero_point a channel in 64 may round ties to odd.
  * In: x (int8, uint8), x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT).
