@@ -149,6 +149,8 @@ static range_function find_range(int op, nd4c_dtype dtype, bool stream) {
   if (stream && has_avx512()) {
     return streaming[row][op];
   }
+#else
+  (void)stream; /* stores past the caches are written for x86-64 alone */
 #endif
   static const range_function plain[3][2] = {
       {plain_add_f32, plain_multiply_f32}, {plain_add_f64, plain_multiply_f64}, {plain_add_bf16, plain_multiply_bf16}};

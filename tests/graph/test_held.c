@@ -35,6 +35,8 @@ static void packed_weights_are_counted(void **state) {
   (void)state;
   nd4c_graph *graph = make_product();
   nd4c_plan *plan = NULL, *second = NULL;
+  CHECK_OK(nd4c_plan_create(graph, context, NULL, &plan)); /* an engine may count a cache from its first use on */
+  nd4c_plan_destroy(plan);
   const int64_t before = held();
   CHECK_OK(nd4c_plan_create(graph, context, NULL, &plan));
   if (strcmp(nd4c_choice_engine(plan->steps[0].choice), "reference") == 0) {

@@ -126,7 +126,9 @@ static nd4c_status keep_order(nd4c_plan_common *common, const nd4c_graph *bound)
     nodes[i] = graph->nodes[graph->values[bound->nodes[i].outputs[0]].producer];
   }
   nd4c_lock_acquire(common->lock);
-  memcpy(graph->nodes, nodes, (size_t)graph->node_count * sizeof *nodes);
+  if (graph->node_count > 0) {
+    memcpy(graph->nodes, nodes, (size_t)graph->node_count * sizeof *nodes);
+  }
   for (int32_t i = 0; i < graph->node_count; i++) {
     for (int32_t k = 0; k < graph->nodes[i].output_count; k++) {
       graph->values[graph->nodes[i].outputs[k]].producer = i;
