@@ -98,7 +98,8 @@ static nd4c_status visit_unary(nd4c_rewrite *rewrite, int32_t index, nd4c_value 
              (before == ND4C_OP_negative || (op == ND4C_OP_square && before == ND4C_OP_abs &&
                                              kind_of(rewrite, inner->inputs[0]) != ND4C_KIND_COMPLEX))) {
     return nd4c_rewrite_node(rewrite, index, op, inner->inputs, 1, node->attrs, NULL, &done);
-  } else if (op == ND4C_OP_logical_not && before != ND4C_OP_NONE && inner->input_count == 2) {
+  } else if (op == ND4C_OP_logical_not && before != ND4C_OP_NONE && inner->input_count == 2 &&
+             nd4c_rewrite_is_single(rewrite, node->inputs[0])) { /* else both comparisons would be computed */
     const nd4c_dtype_kind a = kind_of(rewrite, inner->inputs[0]), b = kind_of(rewrite, inner->inputs[1]);
     const nd4c_op other = opposite(before, is_integer(a) && is_integer(b));
     return other == ND4C_OP_NONE
