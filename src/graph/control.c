@@ -16,11 +16,8 @@ static nd4c_status fill_plan(const nd4c_plan *outer, const nd4c_function *body, 
   plan->context = nd4c_context_retain(outer->context);
   plan->device = outer->device;
   plan->rules = outer->rules;
-  plan->switches = outer->switches;
-  plan->precision = outer->precision;
-  plan->precision_from = outer->precision_from;
   plan->family = outer->family;
-  ND4C_TRY(nd4c_compile_request_copy("nd4c_plan_create", outer->compile, &plan->compile));
+  ND4C_TRY(nd4c_plan_inherit("nd4c_plan_create", outer, plan));
   ND4C_TRY(nd4c_graph_check_numbers(body->graph, "nd4c_plan_create"));
   ND4C_TRY(nd4c_graph_clone(body->graph, &plan->graph));
   plan->nodes_recorded = body->graph->node_count;

@@ -92,11 +92,8 @@ static void tell(const nd4c_plan *plan, int64_t done, int64_t total) {
 static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool shared,
                         nd4c_plan *bound) {
   bound->profiled = plan->profiled; /* until it is added: what a profile says then counts */
-  bound->switches = plan->switches;
-  bound->precision = plan->precision;
-  bound->precision_from = plan->precision_from;
   nd4c_engine_rules_read(&bound->rules);
-  ND4C_TRY(nd4c_compile_request_copy("nd4c_plan_run", plan->compile, &bound->compile));
+  ND4C_TRY(nd4c_plan_inherit("nd4c_plan_run", plan, bound));
   ND4C_TRY(settle(plan, context, bound));
   bound->nodes_recorded = plan->nodes_recorded;
   bound->progress = plan->progress;

@@ -78,6 +78,15 @@ nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *functio
              : nd4c_fail(ND4C_ARGUMENT, "%s: the graph has no outputs: name them by nd4c_graph_output", function);
 }
 
+nd4c_status nd4c_plan_inherit(const char *function, const nd4c_plan *outer, nd4c_plan *inner) {
+  inner->switches = outer->switches;
+  inner->precision = outer->precision;
+  inner->precision_from = outer->precision_from;
+  inner->precision_unused = outer->precision_unused;
+  inner->precision_why = outer->precision_why;
+  return nd4c_compile_request_copy(function, outer->compile, &inner->compile);
+}
+
 nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize) {
   if (optimize) {
     ND4C_TRY(nd4c_passes_run(plan, NULL));

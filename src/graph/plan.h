@@ -279,6 +279,10 @@ static inline nd4c_status nd4c_plan_check(const nd4c_plan *plan) {
  * context. */
 nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context);
 
+/* What a plan made for another one takes over from it: a binding, or the plan of a body. Not its profile, its context
+ * and its rules of engines, which the two kinds take from elsewhere. `function` is for errors. */
+nd4c_status nd4c_plan_inherit(const char *function, const nd4c_plan *outer, nd4c_plan *inner);
+
 /* The stages of nd4c_plan_create, in order, for a plan whose graph is its own and has no dims. */
 nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize);
 nd4c_status nd4c_plan_make_places(nd4c_plan *plan);
@@ -295,6 +299,8 @@ nd4c_status nd4c_plan_find_joins(nd4c_plan *plan, bool **joined);
  * node and the thread's error are unchanged. */
 nd4c_status nd4c_plan_copy_view(nd4c_plan *plan, int32_t index, bool *copied);
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
+/* Gives an operand of a step that is a constant, or a view of one, its address on the plan's device; leaves others. */
+nd4c_status nd4c_plan_place_constant(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor);
 nd4c_status nd4c_plan_make_memory(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 

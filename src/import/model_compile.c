@@ -10,11 +10,7 @@
 
 static nd4c_status compile_graph(nd4c_model *model, const char *target, nd4c_graph *graph, const char *path,
                                  char **report) {
-  const nd4c_plan_options options = {.struct_size = sizeof options,
-                                     .no_optimization = model->no_optimization || model->all_intermediates,
-                                     .compile = model->compile,
-                                     .passes = model->passes,
-                                     .precision = model->precision};
+  const nd4c_plan_options options = nd4c_model_plan_options(model);
   return nd4c_plan_compile(graph, target, &options, path, report);
 }
 

@@ -133,6 +133,8 @@ typedef struct nd4c_model_shapes {
 nd4c_status nd4c_model_shapes_take(const char *function, const nd4c_model *model, const int32_t *given_ranks,
                                    const int64_t *const *given_shapes, nd4c_model_shapes *shapes);
 void nd4c_model_shapes_free(nd4c_model_shapes *shapes);
+/* What the model's options say for each of its plans; callers that can add its placement and its file. */
+nd4c_plan_options nd4c_model_plan_options(const nd4c_model *model);
 nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_context *context);
 /* The first input or output that is a sequence or an optional; NULL: all are arrays. */
 const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model);

@@ -80,6 +80,14 @@ static nd4c_status make_entry(const nd4c_context *context, int32_t count, const 
   return ND4C_OK;
 }
 
+nd4c_plan_options nd4c_model_plan_options(const nd4c_model *model) {
+  return (nd4c_plan_options){.struct_size = sizeof(nd4c_plan_options),
+                             .no_optimization = model->no_optimization || model->all_intermediates,
+                             .compile = model->compile,
+                             .passes = model->passes,
+                             .precision = model->precision};
+}
+
 nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_context *context) {
   return (nd4c_onnx_import_options){.context = context,
                                     .initializers = model->initializers,
@@ -155,13 +163,9 @@ static nd4c_status make_graph(nd4c_model *model, nd4c_context *context, const nd
 static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                              nd4c_model_plan *made) {
   nd4c_graph *graph = NULL;
-  nd4c_plan_options options = {.struct_size = sizeof options,
-                               .no_optimization = model->no_optimization || model->all_intermediates,
-                               .placement = model->placement,
-                               .compile = model->compile,
-                               .compiled = model->compiled,
-                               .passes = model->passes,
-                               .precision = model->precision};
+  nd4c_plan_options options = nd4c_model_plan_options(model);
+  options.placement = model->placement;
+  options.compiled = model->compiled;
   nd4c_plan **plan = &made->plan;
   ND4C_TRY(check_precision(context, &options)); /* here, since a plan that is not supported is interpreted below */
   nd4c_status status = make_graph(model, context, inputs, &graph, made);
@@ -193,11 +197,7 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
 /* A plan of the graph with dims; made->plan stays NULL if there is none. Kernels are chosen by the runs. */
 static nd4c_status make_plan_with_dims(nd4c_model *model, nd4c_context *context, nd4c_model_plan *made) {
   const nd4c_graph *graph = NULL;
-  const nd4c_plan_options options = {.struct_size = sizeof options,
-                                     .no_optimization = model->no_optimization || model->all_intermediates,
-                                     .compile = model->compile,
-                                     .passes = model->passes,
-                                     .precision = model->precision};
+  const nd4c_plan_options options = nd4c_model_plan_options(model);
   ND4C_TRY(model->placement != NULL ? ND4C_OK : nd4c_model_dims_graph(model, context, &graph));
   if (graph == NULL) {
     return ND4C_OK;

@@ -228,6 +228,25 @@ static void bodies_are_not_profiled(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* What the caller asks for holds in bodies, too. */
+static void bodies_compute_in_the_precision(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_while(0);
+  const nd4c_plan_options options = {.struct_size = sizeof options, .passes = "-gelu", .precision = ND4C_BFLOAT16};
+  nd4c_plan *plan = NULL;
+  if (nd4c_plan_create(graph, NULL, &options, &plan) == ND4C_OK) {
+    assert_int_equal(plan->family->count, 1);
+    const nd4c_plan *body = plan->family->plans[0];
+    assert_int_equal(body->precision, ND4C_BFLOAT16);
+    assert_string_equal(body->precision_from, "options.precision");
+    assert_memory_equal(&body->switches, &plan->switches, sizeof body->switches);
+  } else {
+    assert_int_equal(nd4c_error_code(), ND4C_UNSUPPORTED); /* the machine has no fast product of the dtype */
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 /* -- passes -------------------------------------------------------------------------------------------------------- */
 
 static int32_t count_controls(const nd4c_plan *plan) {
@@ -492,6 +511,7 @@ int main(void) {
       cmocka_unit_test(memory_may_fail),
       cmocka_unit_test(functions_are_planned_once),
       cmocka_unit_test(bodies_are_not_profiled),
+      cmocka_unit_test(bodies_compute_in_the_precision),
       cmocka_unit_test(plans_say_what_they_run),
       cmocka_unit_test(bodies_are_inlined),
       cmocka_unit_test(known_branches_are_inlined),

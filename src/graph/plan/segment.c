@@ -26,20 +26,6 @@ static void find_strides(const nd4c_plan *plan, const nd4c_compiler *compiler, n
   }
 }
 
-/* A view of a constant has its address from the start; runs write those of other views. */
-static nd4c_status place_view(const nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor) {
-  if (plan->slots == NULL || plan->slots[value].kind != ND4C_SLOT_VIEW) {
-    return ND4C_OK;
-  }
-  const nd4c_slot *slot = &plan->slots[value];
-  nd4c_slot *root = &plan->slots[slot->root];
-  if (root->kind != ND4C_SLOT_CONSTANT) {
-    return ND4C_OK;
-  }
-  root->bound = true;
-  return nd4c_constant_bind(plan->context, &(nd4c_constant_input){root->array, slot->offset}, tensor);
-}
-
 /* Operand of a node inside a segment. */
 static nd4c_status describe(nd4c_plan *plan, const nd4c_compiler *compiler, nd4c_value value, nd4c_tensor *tensor) {
   nd4c_graph_describe(plan->graph, value, tensor);
@@ -59,7 +45,7 @@ static nd4c_status describe(nd4c_plan *plan, const nd4c_compiler *compiler, nd4c
     }
   } else {
     find_strides(plan, compiler, value, strides);
-    ND4C_TRY(place_view(plan, value, tensor));
+    ND4C_TRY(plan->slots != NULL ? nd4c_plan_place_constant(plan, value, tensor) : ND4C_OK);
   }
   tensor->strides = strides;
   tensor->flags |= nd4c_shape_is_contiguous(tensor->rank, tensor->shape, strides) ? ND4C_TENSOR_CONTIGUOUS : 0;

@@ -152,6 +152,16 @@ static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step)
   return ND4C_OK;
 }
 
+nd4c_status nd4c_plan_place_constant(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor) {
+  const nd4c_slot *slot = &plan->slots[value];
+  nd4c_slot *root = &plan->slots[slot->root];
+  if (slot->kind == ND4C_SLOT_UNUSED || root->kind != ND4C_SLOT_CONSTANT) {
+    return ND4C_OK;
+  }
+  root->bound = true;
+  return nd4c_constant_bind(plan->context, &(nd4c_constant_input){root->array, slot->offset}, tensor);
+}
+
 /* A step that runs bodies. Its constants are on the device, unpacked: a body's plan does not know that they are
  * constant. */
 static nd4c_status make_control(nd4c_plan *plan, int32_t index, nd4c_step *step) {
@@ -159,13 +169,7 @@ static nd4c_status make_control(nd4c_plan *plan, int32_t index, nd4c_step *step)
   step->control = nd4c_plan_control_of(plan, index);
   set_place(plan, 0, step);
   for (int32_t i = 0; i < step->input_count; i++) {
-    const nd4c_slot *slot = &plan->slots[step->inputs[i]];
-    nd4c_slot *root = &plan->slots[slot->root];
-    if (root->kind == ND4C_SLOT_CONSTANT) {
-      const nd4c_constant_input constant = {root->array, slot->offset};
-      ND4C_TRY(nd4c_constant_bind(plan->places[0].context, &constant, &step->tensors[i]));
-      root->bound = true;
-    }
+    ND4C_TRY(nd4c_plan_place_constant(plan, step->inputs[i], &step->tensors[i]));
   }
   return ND4C_OK;
 }
