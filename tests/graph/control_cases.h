@@ -306,7 +306,7 @@ static const control_case control_cases[] = {
     {"empty", build_empty, 3, 0},
 };
 
-static void control_make_inputs(const nd4c_graph *graph, int64_t leading, uint64_t seed, nd4c_array **inputs) {
+static inline void control_make_inputs(const nd4c_graph *graph, int64_t leading, uint64_t seed, nd4c_array **inputs) {
   for (int32_t i = 0; i < graph->inputs.count; i++) {
     const nd4c_graph_value *value = &graph->values[graph->inputs.items[i].value];
     inputs[i] = value->dtype == ND4C_BOOL ? control_bool(leading != 0)

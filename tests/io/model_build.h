@@ -112,4 +112,38 @@ static inline void build_initializer(wire_bytes *graph, const char *name, int ty
   wire_message(graph, 5, &tensor);
 }
 
+/* Adds a node, "If c > y", with a graph as attribute `name`, and another one if `second` is given. */
+static inline void build_holder(wire_bytes *graph, const char *text, const char *name, const wire_bytes *first,
+                                const char *second_name, const wire_bytes *second) {
+  wire_bytes node = {0};
+  char copy[256];
+  uint32_t field = 4;
+  (void)snprintf(copy, sizeof copy, "%s", text);
+  for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {
+    if (strcmp(word, ">") == 0) {
+      field = 2;
+    } else if (strchr(word, '=') != NULL) {
+      build_attribute(&node, word);
+    } else {
+      wire_text(&node, field, strcmp(word, "-") == 0 ? "" : word);
+      field = field == 4 ? 1 : field;
+    }
+  }
+  for (int i = 0; i < (second != NULL ? 2 : 1); i++) {
+    wire_bytes attribute = {0};
+    wire_text(&attribute, 1, i == 0 ? name : second_name);
+    wire_message(&attribute, 6, i == 0 ? first : second);
+    wire_number(&attribute, 20, 5);
+    wire_message(&node, 5, &attribute);
+  }
+  wire_message(graph, 1, &node);
+}
+
+/* A named value without a type, as graphs inside nodes may have. */
+static inline void build_name(wire_bytes *graph, uint32_t field, const char *name) {
+  wire_bytes info = {0};
+  wire_text(&info, 1, name);
+  wire_message(graph, field, &info);
+}
+
 #endif

@@ -283,51 +283,77 @@ nd4c_status nd4c_graph_append_value(nd4c_graph *graph, const nd4c_graph *from, n
              : nd4c_fail(ND4C_INTERNAL, "value %d of a body has no counterpart", (int)value);
 }
 
-static nd4c_status append_op(nd4c_graph *graph, const nd4c_graph_node *node, const nd4c_value *inputs,
-                             nd4c_value *outputs) {
+/* Nodes on their way from a body to another graph. */
+typedef struct appending {
+  nd4c_graph *graph;
+  const nd4c_graph *from;
+  nd4c_body_dims dims;
+  nd4c_value *values; /* by value of `from` */
+  nd4c_value *room;   /* for the inputs and outputs of a node */
+} appending;
+
+static nd4c_status append_op(const appending *work, const nd4c_graph_node *node, nd4c_value *outputs) {
   enum { ATTRS = 32 }; /* nd4c_graph_op takes no more */
+  nd4c_attr_value values[ATTRS];
   nd4c_attr attrs[ATTRS];
-  for (int32_t i = 0; i < node->def->info.attr_count; i++) {
-    attrs[i] = (nd4c_attr){node->def->info.attrs[i].name, node->attrs[i]};
+  const int32_t count = node->def->info.attr_count;
+  for (int32_t i = 0; i < count; i++) {
+    values[i] = node->attrs[i];
   }
-  return nd4c_graph_op(graph, node->def->info.op, inputs, node->input_count, attrs, node->def->info.attr_count,
-                       node->label, outputs, node->output_count);
+  if (work->dims.symbolic) {
+    ND4C_TRY(nd4c_graph_bind_attrs(&work->dims.binding, node->def, work->graph, values));
+  }
+  for (int32_t i = 0; i < count; i++) {
+    attrs[i] = (nd4c_attr){node->def->info.attrs[i].name, values[i]};
+  }
+  return nd4c_graph_op(work->graph, node->def->info.op, work->room, node->input_count, attrs, count, node->label,
+                       outputs, node->output_count);
 }
 
-/* `room`: for the inputs and outputs of the node. */
-static nd4c_status append_node(nd4c_graph *graph, const nd4c_graph *from, const nd4c_graph_node *node,
-                               nd4c_value *values, nd4c_value *room) {
-  nd4c_value *outputs = room + node->input_count;
+static nd4c_status append_control(const appending *work, const nd4c_graph_node *node, nd4c_value *outputs) {
+  nd4c_control *control = node->control;
+  if (work->dims.symbolic) {
+    ND4C_TRY(nd4c_control_bind(work->from, &work->dims.binding, node->control, work->graph, &control));
+  }
+  return nd4c_control_record(work->graph, control, work->room, node->input_count, node->label, outputs);
+}
+
+static nd4c_status append_node(const appending *work, const nd4c_graph_node *node) {
+  nd4c_value *outputs = work->room + node->input_count;
   for (int32_t i = 0; i < node->input_count; i++) {
-    room[i] = ND4C_VALUE_NONE;
+    work->room[i] = ND4C_VALUE_NONE;
     if (node->inputs[i] >= 0) {
-      ND4C_TRY(nd4c_graph_append_value(graph, from, node->inputs[i], values));
-      room[i] = values[node->inputs[i]];
+      ND4C_TRY(nd4c_graph_append_value(work->graph, work->from, node->inputs[i], work->values));
+      work->room[i] = work->values[node->inputs[i]];
     }
   }
-  ND4C_TRY(node->control != NULL
-               ? nd4c_control_record(graph, node->control, room, node->input_count, node->label, outputs)
-               : append_op(graph, node, room, outputs));
+  ND4C_TRY(node->control != NULL ? append_control(work, node, outputs) : append_op(work, node, outputs));
   for (int32_t i = 0; i < node->output_count; i++) {
-    values[node->outputs[i]] = outputs[i];
+    work->values[node->outputs[i]] = outputs[i];
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status append_all(const appending *work, const bool *chosen) {
+  for (int32_t i = 0; i < work->from->node_count; i++) {
+    if (chosen == NULL || chosen[i]) {
+      ND4C_TRY(append_node(work, &work->from->nodes[i]));
+    }
   }
   return ND4C_OK;
 }
 
 nd4c_status nd4c_graph_append(nd4c_graph *graph, const nd4c_graph *from, const bool *chosen, nd4c_value *values) {
+  appending work = {.graph = graph, .from = from, .values = values};
   int32_t most = 1;
   for (int32_t i = 0; i < from->node_count; i++) {
     const int32_t needed = from->nodes[i].input_count + from->nodes[i].output_count;
     most = needed > most ? needed : most;
   }
-  nd4c_value *room = NULL;
-  ND4C_TRY(nd4c_allocate_or_fail((size_t)most, sizeof *room, "operands of a body", &room));
-  nd4c_status status = ND4C_OK;
-  for (int32_t i = 0; i < from->node_count && status == ND4C_OK; i++) {
-    if (chosen == NULL || chosen[i]) {
-      status = append_node(graph, from, &from->nodes[i], values, room);
-    }
-  }
-  nd4c_deallocate(room);
+  ND4C_TRY(nd4c_body_dims_make(from, graph, &work.dims));
+  nd4c_status status = nd4c_allocate_or_fail((size_t)most, sizeof *work.room, "operands of a body", &work.room);
+  status = status == ND4C_OK ? append_all(&work, chosen) : status;
+  nd4c_deallocate(work.room);
+  nd4c_body_dims_free(&work.dims);
   return status;
 }

@@ -75,6 +75,17 @@ static const char *shape_text(const fitting *fit, int32_t rank, const int64_t *s
   return buffer;
 }
 
+/* Extents of which neither is a number become a guard if they may differ. */
+static bool shapes_agree(const fitting *fit, int32_t rank, const int64_t *a, const int64_t *b) {
+  for (int32_t i = 0; i < rank; i++) {
+    const bool symbolic = nd4c_extent_is_symbolic(a[i]) && nd4c_extent_is_symbolic(b[i]);
+    if (symbolic ? !nd4c_extents_assume(fit->graph->extents, ND4C_RELATION_EQUAL, a[i], b[i]) : a[i] != b[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* What the body has must be what is given around it. */
 static nd4c_status compare(const fitting *fit, const char *what, int32_t number, nd4c_value inner, nd4c_dtype dtype,
                            int32_t rank, const int64_t *shape) {
@@ -85,7 +96,7 @@ static nd4c_status compare(const fitting *fit, const char *what, int32_t number,
                      nd4c_dtype_name(value->dtype), nd4c_dtype_name(dtype));
   }
   ND4C_TRY(nd4c_body_dims_shape(&fit->dims, value, extents));
-  if (!nd4c_shape_equal(value->rank, extents, rank, shape)) {
+  if (value->rank != rank || !shapes_agree(fit, rank, extents, shape)) {
     char has[TEXT], expected[TEXT];
     return nd4c_fail(ND4C_SHAPE, "%s: %s %d has shape %s, expected %s", fit->which, what, (int)number,
                      shape_text(fit, value->rank, extents, has, sizeof has),
@@ -117,7 +128,7 @@ static nd4c_status compare_scanned(const fitting *fit, int32_t number, nd4c_valu
         value->rank < 1 ? "scanned value %d has no axis" : "scanned value %d has several elements in a byte",
         (int)number);
   }
-  if (value->shape[0] != fit->control->rounds) {
+  if (!nd4c_extents_assume(fit->graph->extents, ND4C_RELATION_EQUAL, value->shape[0], fit->control->rounds)) {
     char has[TEXT], expected[TEXT];
     return nd4c_fail(ND4C_SHAPE, "scanned value %d has %s elements, expected %s", (int)number,
                      nd4c_extents_text(fit->graph->extents, value->shape[0], has, sizeof has),
@@ -258,6 +269,12 @@ static nd4c_status check_inputs(const nd4c_graph *graph, const nd4c_control *con
   return check_lead(graph, control, inputs);
 }
 
+static void set_asker(const nd4c_graph *graph, const char *asker) {
+  if (graph->extents != NULL) {
+    nd4c_extents_set_asker(graph->extents, asker);
+  }
+}
+
 static nd4c_status fit_bodies(nd4c_graph *graph, const nd4c_control *control, const nd4c_value *inputs,
                               nd4c_inferred *inferred) {
   static const char *const branches[] = {"then", "else"};
@@ -268,7 +285,9 @@ static nd4c_status fit_bodies(nd4c_graph *graph, const nd4c_control *control, co
     if (status != ND4C_OK) {
       return nd4c_fail_prefix(status, "%s", fit.which);
     }
+    set_asker(graph, nd4c_control_def(control->kind)->info.name);
     status = fit_body(&fit, i == 0, inferred);
+    set_asker(graph, NULL);
     nd4c_body_dims_free(&fit.dims);
     ND4C_TRY(status);
   }

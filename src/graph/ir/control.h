@@ -60,6 +60,10 @@ nd4c_status nd4c_graph_hold_control(nd4c_graph *graph, nd4c_control *control);
 nd4c_status nd4c_control_bind(const nd4c_graph *graph, const nd4c_binding *binding, const nd4c_control *control,
                               nd4c_graph *bound, nd4c_control **made);
 
+/* Replaces the extents in a node's attributes; lists with extents are made anew in the region of `bound`. dims.c. */
+nd4c_status nd4c_graph_bind_attrs(const nd4c_binding *binding, const nd4c_op_def *def, nd4c_graph *bound,
+                                  nd4c_attr_value *attrs);
+
 /* What the dims of a body are in the graph around it, which has dims of the same names. */
 typedef struct nd4c_body_dims {
   nd4c_binding binding;
@@ -71,9 +75,9 @@ void nd4c_body_dims_free(nd4c_body_dims *made);
 /* A shape of the body as the graph around it has it. */
 nd4c_status nd4c_body_dims_shape(const nd4c_body_dims *made, const nd4c_graph_value *value, int64_t *shape);
 
-/* Records nodes of `from`, which has no dims, in their order, with their labels. values: by value of `from`, the value
- * of `graph` that stands for it; ND4C_VALUE_NONE: none yet. Inputs of `from` that the nodes read must have one.
- * Constants get one when a node first reads them, and so do the outputs of the nodes. chosen (NULL: all): by node,
+/* Records nodes of `from`, whose dims `graph` has too, in their order, with their labels. values: by value of `from`,
+ * the value of `graph` that stands for it; ND4C_VALUE_NONE: none yet. Inputs of `from` that the nodes read must have
+ * one. Constants get one when a node first reads them, and so do the outputs of the nodes. chosen (NULL: all): by node,
  * which are recorded. */
 nd4c_status nd4c_graph_append(nd4c_graph *graph, const nd4c_graph *from, const bool *chosen, nd4c_value *values);
 

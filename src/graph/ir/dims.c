@@ -184,9 +184,8 @@ static nd4c_status bind_list(const nd4c_binding *binding, int32_t count, const i
   return ND4C_OK;
 }
 
-/* Replaces the extents in a node's attributes; lists with extents are made anew in the region of `bound`. */
-static nd4c_status bind_attrs(const nd4c_binding *binding, const nd4c_op_def *def, nd4c_graph *bound,
-                              nd4c_attr_value *attrs) {
+nd4c_status nd4c_graph_bind_attrs(const nd4c_binding *binding, const nd4c_op_def *def, nd4c_graph *bound,
+                                  nd4c_attr_value *attrs) {
   uint32_t symbolic = 0;
   (void)nd4c_op_takes_symbolic(def, &symbolic);
   for (int32_t i = 0; i < def->info.attr_count; i++) {
@@ -250,7 +249,7 @@ static nd4c_status bind_node(const nd4c_graph *graph, const nd4c_binding *bindin
     return nd4c_error_code();
   }
   ND4C_TRY(nd4c_graph_copy_attrs(bound, node->def->info.attr_count, node->attrs, &made.attrs));
-  ND4C_TRY(bind_attrs(binding, node->def, bound, made.attrs));
+  ND4C_TRY(nd4c_graph_bind_attrs(binding, node->def, bound, made.attrs));
   if (node->control != NULL) {
     ND4C_TRY(nd4c_control_bind(graph, binding, node->control, bound, &made.control));
   }

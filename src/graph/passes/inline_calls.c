@@ -88,8 +88,7 @@ static nd4c_status choose(const nd4c_rewrite *rewrite, const nd4c_graph_node *no
     found = control->bodies[condition != 0 ? 0 : 1];
   }
   const int64_t times = is_short_loop(control) ? control->rounds : 1;
-  const bool fits = found != NULL && nd4c_graph_dim_count(found->graph) == 0 &&
-                    rewrite->graph->node_count + found->nodes * times <= GRAPH_MOST;
+  const bool fits = found != NULL && rewrite->graph->node_count + found->nodes * times <= GRAPH_MOST;
   *body = fits ? found : NULL;
   return ND4C_OK;
 }

@@ -149,7 +149,8 @@ static nd4c_status fill_body(moving *work, const nd4c_graph *body, bool moves, n
 static nd4c_status make_body(moving *work, const nd4c_function *body, bool moves, nd4c_function **function) {
   nd4c_graph *made = NULL;
   ND4C_TRY(nd4c_graph_create(&made));
-  const nd4c_status status = fill_body(work, body->graph, moves, made);
+  nd4c_status status = nd4c_extents_clone(body->graph->extents, &made->extents);
+  status = status == ND4C_OK ? fill_body(work, body->graph, moves, made) : status;
   if (status != ND4C_OK) {
     nd4c_graph_destroy(made);
     return status;
@@ -257,11 +258,7 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
                  .body = control->bodies[0]->graph,
                  .captured = node->inputs + node->input_count - control->captured};
   work.first = work.body->inputs.count - control->captured;
-  bool symbolic = false;
-  for (int32_t i = 0; i < control->body_count; i++) {
-    symbolic = symbolic || nd4c_graph_dim_count(control->bodies[i]->graph) > 0;
-  }
-  const nd4c_status status = symbolic ? ND4C_OK : improve(&work, index, same);
+  const nd4c_status status = improve(&work, index, same);
   nd4c_region_free(&work.region);
   return status;
 }

@@ -1,15 +1,17 @@
 /* Implements bodies.h. While a body is recorded, the importer's graph is the body, and the operands that it reads from
- * outside stand for values of the body: their slots are changed before, and put back afterwards. */
+ * outside stand for values of the body: their slots are changed before, and put back afterwards. The body begins with a
+ * copy of the table of extents of the graph around it, so that shapes and lists of extents mean the same in both. */
 #include "import/onnx/emission/bodies.h"
 
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "graph/ir/graph.h"
 #include "import/onnx/importer.h"
 
 bool nd4c_onnx_takes_bodies(const nd4c_onnx_emission *emission) {
-  return emission->importer->graph != NULL && nd4c_graph_dim_count(emission->importer->graph) == 0;
+  return emission->importer->graph != NULL;
 }
 
 nd4c_status nd4c_onnx_interpret_instead(nd4c_onnx_emission *emission, nd4c_status status) {
@@ -108,6 +110,11 @@ static nd4c_status find_in_graph(finder *find, const nd4c_onnx_graph *graph, int
   return ND4C_OK;
 }
 
+/* Constants and lists of extents are known in the body, too. */
+static bool is_captured(const nd4c_onnx_operand_slot *slot) {
+  return slot->array == NULL && slot->extents == NULL;
+}
+
 static nd4c_status find_all(finder *find, const nd4c_onnx_graph *const *graphs, int32_t count) {
   nd4c_onnx_captures *captures = find->captures;
   for (int32_t i = 0; i < count; i++) {
@@ -117,7 +124,7 @@ static nd4c_status find_all(finder *find, const nd4c_onnx_graph *const *graphs, 
                            &captures->values));
   for (int32_t i = 0; i < captures->count; i++) {
     const nd4c_onnx_operand_slot *slot = &find->emission->importer->slots[captures->operands[i]];
-    if (slot->array == NULL) {
+    if (is_captured(slot)) {
       captures->values[captures->value_count++] = slot->value;
     }
   }
@@ -146,10 +153,15 @@ static nd4c_status begin(recording *r) {
   nd4c_onnx_importer *importer = r->emission->importer;
   ND4C_TRY(nd4c_onnx_claim(r->emission, (size_t)r->captures->count + 1, sizeof *r->saved, "a body", &r->saved));
   ND4C_TRY(nd4c_graph_create(&r->body));
+  const nd4c_status status = nd4c_extents_clone(importer->graph->extents, &r->body->extents);
+  if (status != ND4C_OK) {
+    nd4c_graph_destroy(r->body);
+    return status;
+  }
   for (int32_t i = 0; i < r->captures->count; i++) {
     nd4c_onnx_operand_slot *slot = &importer->slots[r->captures->operands[i]];
     r->saved[i] = slot->value;
-    slot->value = ND4C_VALUE_NONE; /* a constant is recorded in the body when it is first read there */
+    slot->value = ND4C_VALUE_NONE; /* constants and extents are recorded in the body when they are first read there */
   }
   r->around = importer->graph;
   importer->graph = r->body;
@@ -186,7 +198,7 @@ static nd4c_status add_inputs(const recording *r, const nd4c_onnx_body_input *in
     nd4c_dtype dtype = ND4C_DTYPE_NONE;
     int32_t rank = 0;
     const int64_t *shape = NULL;
-    if (slot->array == NULL) {
+    if (is_captured(slot)) {
       ND4C_TRY(nd4c_graph_value_info(r->around, r->saved[i], &dtype, &rank, &shape));
       ND4C_TRY(add_input(r, dtype, rank, shape, &slot->value));
     }

@@ -352,16 +352,20 @@ nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand 
   return ND4C_OK;
 }
 
+bool nd4c_onnx_is_extents(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {
+  return operand != ND4C_ONNX_OPERAND_NONE && emission->importer->slots[operand].extents != NULL;
+}
+
 nd4c_status nd4c_onnx_read_extents(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                    int32_t limit, int64_t *values, int32_t *count) {
-  const nd4c_array *extents = operand == ND4C_ONNX_OPERAND_NONE ? NULL : emission->importer->slots[operand].extents;
-  if (extents == NULL) {
+  if (!nd4c_onnx_is_extents(emission, operand)) {
     ND4C_TRY(nd4c_onnx_read_ints(emission, operand, what, limit, values, count));
     for (int32_t i = 0; i < *count; i++) {
       ND4C_TRY(nd4c_onnx_check_number(emission, values[i], what));
     }
     return ND4C_OK;
   }
+  const nd4c_array *extents = emission->importer->slots[operand].extents;
   const nd4c_dtype dtype = emission->importer->slots[operand].dtype;
   if ((dtype != ND4C_INT64 && dtype != ND4C_INT32) || nd4c_array_rank(extents) > 1 ||
       nd4c_array_size(extents) > limit) {

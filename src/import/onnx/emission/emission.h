@@ -82,6 +82,8 @@ nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand 
 /* The same of integers that may be extents of the graph's dims, for attributes that take them. */
 nd4c_status nd4c_onnx_read_extents(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                    int32_t limit, int64_t *values, int32_t *count);
+/* Whether an operand is a list of extents, at least one of them symbolic. */
+bool nd4c_onnx_is_extents(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 /* UNSUPPORTED if the extent is no number. */
 nd4c_status nd4c_onnx_check_number(nd4c_onnx_emission *emission, int64_t extent, const char *what);
 /* UNSUPPORTED if the graph has dims. */

@@ -244,14 +244,14 @@ static nd4c_status read_numbers(nd4c_onnx_emission *emission, const char *name, 
   return ND4C_OK;
 }
 
-/* The axis of scanned input `index`, and how many rounds it asks for. */
+/* The axis of scanned input `index`, and how many rounds it asks for: a number or an extent of the graph's dims. */
 static nd4c_status scanned_length(nd4c_onnx_emission *emission, const scan *s, nd4c_onnx_operand x, int32_t index,
                                   int64_t *axis, int64_t *length) {
   int32_t fixed = 0;
   ND4C_TRY(nd4c_onnx_fix_axis(emission, x, number_at(&s->input_axes, index), &fixed));
   *axis = fixed;
   *length = nd4c_emitted_get(&emission->emitter, x).shape[fixed];
-  return nd4c_onnx_check_number(emission, *length, "the number of rounds");
+  return ND4C_OK;
 }
 
 static nd4c_status scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_onnx_operand *scanned, int64_t number) {
@@ -290,7 +290,9 @@ static nd4c_status scan_node(nd4c_onnx_emission *emission, const scan *s, const 
   return nd4c_onnx_emit_scan_node(emission, &node, outputs);
 }
 
-/* All rounds over given states and scanned inputs. count -1: as many as the inputs are long. */
+enum { ALL = -1 };
+
+/* All rounds over given states and scanned inputs. count ALL: as many as the inputs are long. */
 static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_onnx_operand *states,
                              const nd4c_onnx_operand *scanned, int64_t count, nd4c_onnx_operand *outputs) {
   rounds *loop = &s->loop;
@@ -298,12 +300,16 @@ static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_o
     int64_t axis = 0;
     int64_t length = 0;
     ND4C_TRY(scanned_length(emission, s, scanned[i], i, &axis, &length));
-    count = count < 0 ? length : count;
-    if (count > length || (emission->opset >= 9 && count != length)) {
+    if (emission->opset < 9) {
+      ND4C_TRY(nd4c_onnx_check_number(emission, length, "the number of rounds"));
+    }
+    count = count == ALL ? length : count;
+    if (emission->opset < 9 ? count > length : !nd4c_onnx_assume(emission, ND4C_RELATION_EQUAL, count, length)) {
       return nd4c_fail(ND4C_SHAPE, "scanned input %d is %" PRId64 " long; expected %" PRId64, (int)i, length, count);
     }
+    count = count < 0 ? length : count; /* a number, if one of them is */
   }
-  if (count > UNROLL_MOST && !nd4c_onnx_is_interpreting(emission)) {
+  if ((count > UNROLL_MOST || nd4c_extent_is_symbolic(count)) && !nd4c_onnx_is_interpreting(emission)) {
     return nd4c_onnx_takes_bodies(emission) && emission->opset >= 9
                ? scan_node(emission, s, states, scanned, outputs)
                : nd4c_onnx_need_values(emission, "a scan of many rounds");
@@ -411,7 +417,7 @@ static nd4c_status emit_scan(nd4c_onnx_emission *emission) {
   ND4C_TRY(rounds_open(emission, &s.loop));
   return before == 1
              ? run_scan_8(emission, &s)
-             : scan_once(emission, &s, emission->inputs, emission->inputs + s.loop.carried, -1, emission->outputs);
+             : scan_once(emission, &s, emission->inputs, emission->inputs + s.loop.carried, ALL, emission->outputs);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

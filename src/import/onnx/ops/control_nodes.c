@@ -98,6 +98,8 @@ nd4c_status nd4c_onnx_emit_if_node(nd4c_onnx_emission *emission, const nd4c_onnx
 
 /* -- Loop ---------------------------------------------------------------------------------------------------------- */
 
+enum { UNKNOWN = -1 };
+
 typedef struct loop_node {
   nd4c_onnx_emission *emission;
   const nd4c_onnx_graph *body_graph;
@@ -105,20 +107,28 @@ typedef struct loop_node {
   bool *wanted;               /* by output of the body's graph */
   nd4c_onnx_captures captures;
   nd4c_onnx_first goes_on; /* what the body says about another round */
-  int64_t trips;           /* INT64_MAX: any number; -1: not known */
+  int64_t trips;           /* INT64_MAX: any number; UNKNOWN; or an extent of the graph's dims */
   nd4c_onnx_first condition;
   nd4c_graph *body;
 } loop_node;
 
+static nd4c_status read_trips(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, int64_t *trips) {
+  static const char what[] = "the number of rounds";
+  int32_t count = 0;
+  *trips = operand == ND4C_ONNX_OPERAND_NONE ? INT64_MAX : UNKNOWN;
+  if (nd4c_onnx_constant_array(emission, operand) != NULL) {
+    ND4C_TRY(nd4c_onnx_read_ints(emission, operand, what, 1, trips, &count));
+    *trips = *trips < 0 ? 0 : *trips;
+  } else if (nd4c_onnx_is_extents(emission, operand)) {
+    ND4C_TRY(nd4c_onnx_read_extents(emission, operand, what, 1, trips, &count));
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status read_lead(loop_node *loop) {
   nd4c_onnx_emission *emission = loop->emission;
-  const nd4c_onnx_operand trips = emission->inputs[0], condition = emission->inputs[1];
-  int32_t count = 0;
-  loop->trips = trips == ND4C_ONNX_OPERAND_NONE ? INT64_MAX : -1;
-  if (nd4c_onnx_constant_array(emission, trips) != NULL) {
-    ND4C_TRY(nd4c_onnx_read_ints(emission, trips, "the number of rounds", 1, &loop->trips, &count));
-    loop->trips = loop->trips < 0 ? 0 : loop->trips;
-  }
+  const nd4c_onnx_operand condition = emission->inputs[1];
+  ND4C_TRY(read_trips(emission, emission->inputs[0], &loop->trips));
   loop->condition = condition == ND4C_ONNX_OPERAND_NONE ? ND4C_ONNX_FIRST_TRUE : ND4C_ONNX_FIRST_UNKNOWN;
   if (nd4c_onnx_constant_array(emission, condition) != NULL) {
     double number = 0;
@@ -131,7 +141,7 @@ static nd4c_status read_lead(loop_node *loop) {
 
 /* The rounds can be imported one by one, as far as the node's inputs say. */
 static bool is_short(const loop_node *loop) {
-  return loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 &&
+  return loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 && /* neither unknown nor an extent */
          (loop->goes_on == ND4C_ONNX_FIRST_FALSE || loop->trips <= ND4C_ONNX_UNROLL_MOST);
 }
 
@@ -155,9 +165,9 @@ static nd4c_status record_body(loop_node *loop) {
   return nd4c_onnx_record_body(emission, graph, &loop->captures, inputs, loop->wanted, &loop->goes_on, &loop->body);
 }
 
-/* The most rounds that are known at import; -1: none are. */
+/* The most rounds that are known at import. */
 static int64_t most_rounds(const loop_node *loop) {
-  const int64_t most = loop->trips == INT64_MAX ? -1 : loop->trips;
+  const int64_t most = loop->trips == INT64_MAX ? UNKNOWN : loop->trips;
   return loop->goes_on == ND4C_ONNX_FIRST_FALSE && most != 0 ? 1 : most;
 }
 
@@ -175,11 +185,11 @@ static nd4c_status record_loop(const loop_node *loop) {
   ND4C_TRY(values_of(emission, emission->inputs + 2, loop->carried, &carried));
   ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count + 1, sizeof *outputs, "a loop", &outputs));
   options.carried = carried;
-  if (loop->trips == -1) {
+  if (loop->trips == UNKNOWN) {
     ND4C_TRY(nd4c_onnx_body_value(emission, emission->inputs[0], &trips));
     options.trips = &trips;
   }
-  if (most >= 0) {
+  if (most != UNKNOWN) {
     options.rounds = &most;
   }
   if (loop->condition == ND4C_ONNX_FIRST_UNKNOWN) {
@@ -200,7 +210,7 @@ static nd4c_status record_loop(const loop_node *loop) {
 /* Of a loop that ends by data, only the interpreter knows how long the collected values are. */
 static nd4c_status check_rounds(const loop_node *loop) {
   const bool ends_early = loop->goes_on != ND4C_ONNX_FIRST_TRUE || loop->condition != ND4C_ONNX_FIRST_TRUE;
-  const bool known = loop->trips == 0 || (!ends_early && loop->trips > 0 && loop->trips != INT64_MAX);
+  const bool known = loop->trips == 0 || (!ends_early && loop->trips != UNKNOWN && loop->trips != INT64_MAX);
   return known || loop->collected == 0
              ? ND4C_OK
              : nd4c_fail(ND4C_UNSUPPORTED,
