@@ -23,6 +23,7 @@ static nd4c_status measure(nd4c_function *function) {
   function->depth = 1;
   function->nodes = graph->node_count;
   function->cost = nd4c_graph_cost(graph);
+  function->weight = nd4c_graph_weight(graph);
   for (int32_t i = 0; i < graph->node_count; i++) {
     const nd4c_control *control = graph->nodes[i].control;
     for (int32_t k = 0; control != NULL && k < control->body_count; k++) {

@@ -23,6 +23,7 @@ struct nd4c_function {
   int32_t depth;    /* of bodies in it: 1 if it has none */
   int64_t nodes;    /* with those of bodies in it, by use */
   nd4c_cost cost;   /* of one run */
+  double weight;    /* of one run: nd4c_graph_weight */
 };
 
 struct nd4c_control {

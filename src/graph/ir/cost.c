@@ -270,11 +270,29 @@ double nd4c_cost_weight(nd4c_cost cost, int32_t nodes) {
   return fmax(cost.operations / 32.0, cost.bytes / 8.0) + 100.0 * nodes;
 }
 
+/* A node with bodies: its own call, and the dearer branch or all rounds. */
+static double weight_of_bodies(const nd4c_control *control) {
+  enum { ROUNDS = 8 }; /* assumed where they are not known: more than one, so that work in front of a loop is cheaper */
+  const bool once = control->kind == ND4C_CONTROL_IF || control->kind == ND4C_CONTROL_CALL;
+  const double rounds = once ? 1.0 : control->rounds >= 0 ? (double)control->rounds : (double)ROUNDS;
+  double weight = 0;
+  for (int32_t i = 0; i < control->body_count; i++) {
+    weight = fmax(weight, rounds * control->bodies[i]->weight);
+  }
+  return weight + nd4c_cost_weight((nd4c_cost){0}, 1);
+}
+
+static double weight_of(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  if (node->control != NULL) {
+    return weight_of_bodies(node->control);
+  }
+  return node->def->view == NULL ? nd4c_cost_weight(nd4c_node_cost(graph, node), 1) : 0;
+}
+
 double nd4c_graph_weight(const nd4c_graph *graph) {
   double sum = 0;
   for (int32_t i = 0; i < graph->node_count; i++) {
-    const nd4c_graph_node *node = &graph->nodes[i];
-    sum += node->def->view == NULL ? nd4c_cost_weight(nd4c_node_cost(graph, node), 1) : 0;
+    sum += weight_of(graph, &graph->nodes[i]);
   }
   return sum;
 }

@@ -238,7 +238,7 @@ static nd4c_status begin(moving *work) {
 
 static nd4c_status improve(moving *work, int32_t index, nd4c_value *outputs) {
   ND4C_TRY(begin(work));
-  const bool moves = is_loop(work->control) && find_moved(work);
+  const bool moves = is_loop(work->control) && work->control->rounds != 0 && find_moved(work);
   if (!moves && count_constants(work) == 0) {
     return ND4C_OK;
   }

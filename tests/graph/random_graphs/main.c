@@ -84,13 +84,14 @@ int main(int argc, char **argv) {
   if (!rg_cases_load(o.cases)) {
     return 2;
   }
-  int64_t failed = 0, runs = 0, nodes = 0, done = 0, with_dims = 0;
+  int64_t failed = 0, runs = 0, nodes = 0, done = 0, with_dims = 0, with_bodies = 0;
   rg_sketch *sketch = rg_need(sizeof *sketch);
   for (; done < o.graphs && failed < o.failures; done++) {
     rg_failure failure;
     rg_generate(sketch, o.seed + (uint64_t)done);
     nodes += rg_count_nodes(sketch);
     with_dims += sketch->dims.count > 0;
+    with_bodies += sketch->body_count > 0;
     if (o.print) {
       (void)printf("seed %llu\n", (unsigned long long)sketch->seed);
       rg_print(sketch);
@@ -106,8 +107,8 @@ int main(int argc, char **argv) {
   if (o.verbose) {
     rg_trial_print_changes();
   }
-  (void)printf("%lld graphs, %lld of them with dims, %lld nodes, %lld runs\n", (long long)done, (long long)with_dims,
-               (long long)nodes, (long long)runs);
+  (void)printf("%lld graphs, %lld of them with dims, %lld with bodies, %lld nodes, %lld runs\n", (long long)done,
+               (long long)with_dims, (long long)with_bodies, (long long)nodes, (long long)runs);
   (void)printf("%lld passed, %lld failed\n", (long long)(done - failed), (long long)failed);
   return failed > 0 || done == 0 ? 1 : 0;
 }

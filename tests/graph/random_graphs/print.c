@@ -90,19 +90,25 @@ static void print_dims(const rg_dims *dims) {
   }
 }
 
-void rg_print(const rg_sketch *sketch) {
-  print_dims(&sketch->dims);
-  bool read[RG_VALUES] = {false};
-  for (int32_t i = 0; i < sketch->node_count; i++) {
-    for (int32_t k = 0; k < sketch->nodes[i].input_count && !sketch->nodes[i].removed; k++) {
-      if (sketch->nodes[i].inputs[k] >= 0) {
-        read[sketch->nodes[i].inputs[k]] = true;
+static void print_bodies(const rg_sketch *sketch) {
+  static const char *const names[] = {"call", "if", "known if", "loop", "scan"};
+  for (int32_t i = 0; i < sketch->body_count; i++) {
+    const rg_body *body = &sketch->bodies[i];
+    (void)printf("  body of a %s (%lld rounds):", names[body->kind], (long long)body->rounds);
+    for (int32_t k = body->first; k < body->last; k++) {
+      if (!sketch->nodes[k].removed) {
+        (void)printf(" v%d", (int)sketch->nodes[k].outputs[0]);
       }
     }
+    (void)printf("\n");
   }
-  for (int32_t i = 0; i < sketch->output_count; i++) {
-    read[sketch->outputs[i]] = true;
-  }
+}
+
+void rg_print(const rg_sketch *sketch) {
+  print_dims(&sketch->dims);
+  print_bodies(sketch);
+  bool read[RG_VALUES] = {false};
+  rg_find_read(sketch, read);
   for (int32_t i = 0; i < sketch->value_count; i++) {
     if (sketch->values[i].node < 0 && read[i]) {
       print_leaf(sketch, i);

@@ -1,7 +1,8 @@
 /* nd4c_random_graphs: makes random graphs and checks that plans with and without passes give the same results. This
  * header is what its files share:
  *
- *   sketch.c    a graph as data: grows op by op, and can be built, copied, printed and computed again
+ *   sketch.c    a graph as data: grows op by op, and can be copied and computed again
+ *   build.c     the nd4c_graph of a sketch, with bodies around runs of its nodes
  *   operands.c  leaves: inputs and constants with random elements
  *   motifs*.c   chains of ops that passes look for
  *   supply.c    single ops: from the op table, from the cases of `nd4c selftest`, duplicates
@@ -23,7 +24,7 @@
 enum { RG_RANK = 8, RG_INPUTS = 24, RG_OUTPUTS = 8, RG_ATTRS = 24 };
 enum { RG_VALUES = 320, RG_NODES = 128, RG_PORTS = 8, RG_OWNED = 1024 };
 enum { RG_LIMIT_ELEMENTS = 6000 };
-enum { RG_DIMS = 2 };
+enum { RG_DIMS = 2, RG_BODIES = 6 };
 
 /* A value that could not be made. Functions that get it as an input give it back. */
 enum { RG_NONE = -1 };
@@ -53,9 +54,19 @@ typedef struct rg_dims {
   bool attrs;   /* also numbers in attributes that may hold extents */
 } rg_dims;
 
+/* A run of nodes that the graph has in a body. */
+typedef enum rg_body_kind { RG_CALL, RG_IF, RG_KNOWN_IF, RG_LOOP, RG_SCAN, RG_BODY_KINDS } rg_body_kind;
+typedef struct rg_body {
+  int32_t first, last; /* nodes first to last - 1 */
+  rg_body_kind kind;
+  int64_t rounds; /* of a loop or scan; of a known if, whether its first branch is taken: if odd */
+} rg_body;
+
 typedef struct rg_sketch {
   uint64_t seed, random;
   rg_dims dims;
+  rg_body bodies[RG_BODIES]; /* disjoint, or one in another; outer ones come first */
+  int32_t body_count;
   nd4c_graph *tried; /* infers and refuses; holds more nodes than the sketch */
   nd4c_value tried_values[RG_VALUES];
   rg_value values[RG_VALUES];
@@ -114,15 +125,22 @@ void rg_prune(rg_sketch *sketch);
 int32_t rg_count_nodes(const rg_sketch *sketch);
 /* Computes all nodes again, after leaves have changed. */
 nd4c_status rg_recompute(rg_sketch *sketch);
+/* Marks the values that the nodes and the outputs read. */
+void rg_find_read(const rg_sketch *sketch, bool *read);
 /* The leaves that are inputs of the graph, in order. */
 int32_t rg_graph_inputs(const rg_sketch *sketch, int32_t *values);
-nd4c_graph *rg_build(const rg_sketch *sketch);
-/* The same with dims; NULL if an op does not take them, or assumes what the sketch's sizes contradict. */
-nd4c_graph *rg_build_with_dims(const rg_sketch *sketch);
-void rg_print(const rg_sketch *sketch);
 
 /* Attributes of a node as the eager call takes them; with `wide`, floating dtypes become float64. */
 void rg_node_attrs(const rg_node *node, bool wide, nd4c_attr_value *attrs);
+
+/* -- build.c, print.c ---------------------------------------------------------------------------------------------- */
+
+nd4c_graph *rg_build(const rg_sketch *sketch);
+/* The same with dims; NULL if an op does not take them, or assumes what the sketch's sizes contradict. */
+nd4c_graph *rg_build_with_dims(const rg_sketch *sketch);
+/* Puts runs of nodes of a whole sketch into bodies. */
+void rg_bodies_choose(rg_sketch *sketch);
+void rg_print(const rg_sketch *sketch);
 
 /* -- operands.c ---------------------------------------------------------------------------------------------------- */
 

@@ -74,6 +74,20 @@ static void fewer_passes(shrinking *work) {
   }
 }
 
+static bool fewer_bodies(shrinking *work) {
+  bool smaller = false;
+  for (int32_t i = 0; i < work->best->body_count;) {
+    rg_sketch *candidate = rg_sketch_copy(work->best);
+    candidate->body_count--;
+    memmove(&candidate->bodies[i], &candidate->bodies[i + 1],
+            (size_t)(candidate->body_count - i) * sizeof *candidate->bodies);
+    const bool kept = keep(work, candidate);
+    smaller = smaller || kept;
+    i += !kept;
+  }
+  return smaller;
+}
+
 static bool fewer_outputs(shrinking *work) {
   bool smaller = false;
   for (int32_t i = 0; i < work->best->output_count && work->best->output_count > 1;) {
@@ -164,7 +178,8 @@ rg_sketch *rg_shrink(const rg_sketch *sketch, rg_failure *failure) {
   fewer_passes(&work);
   bool smaller = true;
   for (int32_t i = 0; i < 6 && smaller; i++) {
-    smaller = fewer_outputs(&work);
+    smaller = fewer_bodies(&work);
+    smaller = fewer_outputs(&work) || smaller;
     smaller = cut_nodes(&work) || smaller;
     smaller = skip_nodes(&work) || smaller;
   }

@@ -361,10 +361,10 @@ nd4c_status rg_recompute(rg_sketch *sketch) {
   return ND4C_OK;
 }
 
-/* -- building ------------------------------------------------------------------------------------------------------ */
+/* -- what is read ---------------------------------------------------------------------------------------------------
+ */
 
-/* Which values the nodes and the outputs read. */
-static void find_read(const rg_sketch *sketch, bool *read) {
+void rg_find_read(const rg_sketch *sketch, bool *read) {
   for (int32_t i = 0; i < sketch->node_count; i++) {
     const rg_node *node = &sketch->nodes[i];
     for (int32_t k = 0; k < node->input_count && !node->removed; k++) {
@@ -380,7 +380,7 @@ static void find_read(const rg_sketch *sketch, bool *read) {
 
 int32_t rg_graph_inputs(const rg_sketch *sketch, int32_t *values) {
   bool read[RG_VALUES] = {false};
-  find_read(sketch, read);
+  rg_find_read(sketch, read);
   int32_t count = 0;
   for (int32_t i = 0; i < sketch->value_count; i++) {
     if (sketch->values[i].node < 0 && !sketch->values[i].is_constant && read[i]) {
@@ -388,99 +388,4 @@ int32_t rg_graph_inputs(const rg_sketch *sketch, int32_t *values) {
     }
   }
   return count;
-}
-
-/* A graph that is built, with the extents that stand for the sketch's dims; region: of attributes. */
-typedef struct building {
-  const rg_sketch *sketch;
-  const rg_dims *dims; /* NULL: without dims */
-  nd4c_graph *graph;
-  nd4c_region region;
-  int64_t extents[RG_DIMS];
-  nd4c_value values[RG_VALUES];
-} building;
-
-static nd4c_status build_leaf(building *b, int32_t index) {
-  nd4c_array *array = b->sketch->values[index].array;
-  int64_t shape[RG_RANK];
-  char name[16];
-  (void)snprintf(name, sizeof name, "x%d", (int)index);
-  if (b->sketch->values[index].is_constant) {
-    return nd4c_graph_constant(b->graph, array, &b->values[index]);
-  }
-  const int32_t rank = nd4c_array_rank(array);
-  memcpy(shape, nd4c_array_shape(array), (size_t)rank * sizeof *shape);
-  if (b->dims != NULL) {
-    rg_dims_shape(b->dims, b->extents, rank, shape);
-  }
-  return nd4c_graph_input(b->graph, name, nd4c_array_dtype(array), rank, shape, &b->values[index]);
-}
-
-static nd4c_status build_node(building *b, const rg_node *node) {
-  nd4c_attr_value given[RG_ATTRS];
-  nd4c_attr attrs[RG_ATTRS];
-  nd4c_value inputs[RG_INPUTS], outputs[RG_OUTPUTS];
-  if (b->dims != NULL) {
-    rg_dims_attrs(b->dims, b->extents, node, &b->region, given);
-  } else {
-    rg_node_attrs(node, false, given);
-  }
-  for (int32_t i = 0; i < node->op->attr_count; i++) {
-    attrs[i] = (nd4c_attr){.name = node->op->attrs[i].name, .value = given[i]};
-  }
-  for (int32_t i = 0; i < node->input_count; i++) {
-    inputs[i] = node->inputs[i] < 0 ? ND4C_VALUE_NONE : b->values[node->inputs[i]];
-  }
-  const nd4c_status status = nd4c_graph_op(b->graph, node->op->op, inputs, node->input_count, attrs,
-                                           node->op->attr_count, NULL, outputs, node->op->output_count);
-  for (int32_t i = 0; i < node->op->output_count && status == ND4C_OK; i++) {
-    b->values[node->outputs[i]] = outputs[i];
-  }
-  return status;
-}
-
-static nd4c_status build(building *b) {
-  const rg_sketch *sketch = b->sketch;
-  bool read[RG_VALUES] = {false};
-  nd4c_status status = ND4C_OK;
-  find_read(sketch, read);
-  for (int32_t i = 0; b->dims != NULL && i < b->dims->count; i++) {
-    rg_must(nd4c_graph_dim(b->graph, rg_dims_name(i), 1, -1, &b->extents[i]), "dim");
-  }
-  for (int32_t i = 0; i < sketch->value_count && status == ND4C_OK; i++) {
-    if (sketch->values[i].node < 0 && read[i]) {
-      status = build_leaf(b, i);
-    }
-  }
-  for (int32_t i = 0; i < sketch->node_count && status == ND4C_OK; i++) {
-    if (!sketch->nodes[i].removed) {
-      status = build_node(b, &sketch->nodes[i]);
-    }
-  }
-  for (int32_t i = 0; i < sketch->output_count && status == ND4C_OK; i++) {
-    char name[16];
-    (void)snprintf(name, sizeof name, "y%d", (int)i);
-    status = nd4c_graph_output(b->graph, name, b->values[sketch->outputs[i]]);
-  }
-  return status;
-}
-
-nd4c_graph *rg_build(const rg_sketch *sketch) {
-  building b = {.sketch = sketch};
-  rg_must(nd4c_graph_create(&b.graph), "graph");
-  rg_must(build(&b), "node");
-  return b.graph;
-}
-
-nd4c_graph *rg_build_with_dims(const rg_sketch *sketch) {
-  building b = {.sketch = sketch, .dims = &sketch->dims};
-  rg_must(nd4c_graph_create(&b.graph), "graph");
-  nd4c_graph *bound = NULL;
-  if (build(&b) != ND4C_OK || rg_bind(b.graph, b.dims, b.dims->numbers, &bound) != ND4C_OK) {
-    nd4c_graph_destroy(b.graph);
-    b.graph = NULL;
-  }
-  nd4c_graph_destroy(bound);
-  nd4c_region_free(&b.region);
-  return b.graph;
 }

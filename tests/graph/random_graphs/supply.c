@@ -261,4 +261,7 @@ void rg_generate(rg_sketch *sketch, uint64_t seed) {
   if (seed % 3 == 0) {
     rg_dims_choose(sketch);
   }
+  if (seed % 5 == 0) {
+    rg_bodies_choose(sketch);
+  }
 }

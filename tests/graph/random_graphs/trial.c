@@ -144,8 +144,9 @@ static bool is_pointwise(const rg_sketch *sketch) {
   return pointwise;
 }
 
+/* The plans of bodies run passes of their own. */
 static bool only_exact(const rg_sketch *sketch, const nd4c_plan *plan) {
-  bool exact = is_pointwise(sketch);
+  bool exact = is_pointwise(sketch) && sketch->body_count == 0;
   for (int32_t i = 0; i < plan->pass_count; i++) {
     exact = exact && (plan->passes[i].changes == 0 || is_exact(plan->passes[i].name));
   }
