@@ -1,6 +1,9 @@
 """The libraries that nd4c is compared with. Each prepares a row's expression once and calls it in a loop of Python, as its
-users do. `y` is the output that is written into, copy(x) copies a view x into it; out=y of a fresh call is out=None."""
+users do. `y` is the output that is written into, copy(x) copies a view x into it; out=y of a fresh call is out=None.
 
+PyTorch and JAX run the ONNX model of a row whose expression is "onnx" node by node, translated (translation.py)."""
+
+import os
 import time
 
 import numpy as np
@@ -67,10 +70,14 @@ class PyTorch:
         import torch
 
         torch.set_num_threads(THREADS)
-        self.mode = torch.inference_mode()  # kept: the mode ends when this object is destroyed
+        self.mode = self.mode_of(torch)  # kept: the mode ends when this object is destroyed
         self.mode.__enter__()
         self.version = f"PyTorch {torch.__version__}"
         self.torch = torch
+
+    @staticmethod
+    def mode_of(torch):
+        return torch.inference_mode()
 
     def tensor(self, data):
         if data.dtype.name == "bfloat16":
@@ -84,8 +91,27 @@ class PyTorch:
             return tensor.view(self.torch.int16).numpy().view(rows.numpy_dtype("bf16"))
         return tensor.numpy()
 
+    def network(self, row, inputs):
+        """The row's model as a module, and its inputs."""
+        import translation
+        import translation_torch
+
+        torch, (path, used) = self.torch, models.model_of(row, inputs)
+        made = translation.Translation(path, translation_torch)
+
+        class Network(torch.nn.Module):
+            def forward(self, *given):
+                return made.function(self, *given)
+
+        network = Network().eval()
+        for name, value in made.constants.items():
+            network.register_buffer(name, value)
+        return network, [self.tensor(used[name]) for name in made.inputs]
+
     def prepare(self, row, inputs, into):
         torch = self.torch
+        if row.torch == "onnx":
+            return self.loop(*self.network(row, inputs))
         names = {name: self.tensor(data) for name, data in inputs.items()}
         names |= {"torch": torch, "F": torch.nn.functional, "y": None,
                   "copy": lambda view, dtype=None: torch.empty(view.shape, dtype=dtype or view.dtype)}
@@ -98,6 +124,50 @@ class PyTorch:
             names["copy"] = lambda view, dtype=None: y.copy_(view)
             value = eval(text, names)
         return Loop(text, names, value, self.array)
+
+    def loop(self, network, given):
+        return Loop("network(*given)", {"network": network, "given": given}, network(*given), self.array)
+
+
+class PyTorchCompiled(PyTorch):
+    """torch.compile with frozen weights, which lets it pack and fold them."""
+
+    def __init__(self, peers):
+        super().__init__(peers)
+        import torch._inductor.config as config
+
+        config.freezing = True
+        config.compile_threads = THREADS
+        self.version += ", torch.compile"
+
+    @staticmethod
+    def mode_of(torch):
+        return torch.no_grad()  # freezing knows no inference mode
+
+    def loop(self, network, given):
+        self.torch._dynamo.reset()
+        return super().loop(self.torch.compile(network, dynamic=False), given)
+
+
+class Jax:
+    """jax.jit. It starts a thread for each processor that the process may use, and has no other setting."""
+
+    def __init__(self, _):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+        import jax
+
+        self.version, self.jax = f"JAX {jax.__version__}", jax
+
+    def prepare(self, row, inputs, into):
+        import translation
+        import translation_jax
+
+        path, used = models.model_of(row, inputs)
+        made = translation.Translation(path, translation_jax)
+        function = self.jax.jit(made.function)
+        given = [made.constants, *(self.jax.numpy.asarray(used[name]) for name in made.inputs)]
+        value = self.jax.block_until_ready(function(*given))
+        return Loop("wait(function(*given))", {"wait": self.jax.block_until_ready, "function": function, "given": given}, value)
 
 
 class OnnxRuntime:
@@ -151,4 +221,4 @@ class OpenVino:
         return Loop("infer()", {"infer": request.infer, "held": (compiled, used)}, results)
 
 
-PEERS = {"numpy": NumPy, "torch": PyTorch, "onnx": OnnxRuntime, "openvino": OpenVino}
+PEERS = {"numpy": NumPy, "torch": PyTorch, "torch_compiled": PyTorchCompiled, "jax": Jax, "onnx": OnnxRuntime, "openvino": OpenVino}

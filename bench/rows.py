@@ -20,7 +20,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "groups"
 
 @dataclasses.dataclass
 class Row:
-    """nd4c: an expression, or "onnx": the ONNX model, run by nd4c, too. direct: expressions for loops by hand and for vendors'
+    """nd4c: an expression, or "onnx": the ONNX model, run by nd4c, too; likewise torch and jax, which translate it. direct: expressions for loops by hand and for vendors'
     libraries without nd4c. into: outputs are given where a library takes them; otherwise each call makes fresh ones."""
 
     name: str
@@ -28,6 +28,7 @@ class Row:
     nd4c: str
     numpy: str = None
     torch: str = None
+    jax: str = None
     onnx: str = None
     direct: dict = dataclasses.field(default_factory=dict)
     into: bool = True
@@ -41,9 +42,11 @@ class Row:
 
     def calls(self):
         """Peer -> expression."""
-        calls = {peer: text for peer in ("nd4c", "numpy", "torch", "onnx") if (text := getattr(self, peer))}
+        calls = {peer: text for peer in ("nd4c", "numpy", "torch", "jax", "onnx") if (text := getattr(self, peer))}
         if self.nd4c == "onnx":
             calls["openvino"] = self.onnx
+        if self.torch == "onnx":
+            calls["torch_compiled"] = self.onnx
         return calls | self.direct
 
 

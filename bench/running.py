@@ -10,7 +10,7 @@ import numpy as np
 
 import worker
 
-PEERS = {"nd4c": "nd4c", "numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX Runtime", "openvino": "OpenVINO",
+PEERS = {"nd4c": "nd4c", "numpy": "NumPy", "torch": "PyTorch", "torch_compiled": "torch.compile", "jax": "JAX jit", "onnx": "ONNX Runtime", "openvino": "OpenVINO",
          "loop": "streaming loop", "openblas": "OpenBLAS", "onednn_gemm": "dnnl_sgemm", "onednn_matmul": "oneDNN matmul"}
 SAMPLE_NS = 2e6  # a sample lasts at least this long
 SLOW_NS = 3e7  # a call that lasts longer is timed alone, without one before it
