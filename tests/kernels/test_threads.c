@@ -1,5 +1,6 @@
 /* The engines that call vendors' libraries, in difficult situations: several threads on one prepared state, a fork, no
  * memory. */
+#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -91,6 +92,40 @@ static void run_first(const nd4c_kernel *kernel, call_frame *frame) {
   assert_int_equal(kernel->run(&frame->call), ND4C_OK);
   free(frame->call.scratch);
   frame->call.scratch = NULL;
+}
+
+static int threads_of_process(void) {
+  DIR *folder = opendir("/proc/self/task");
+  int count = 0;
+  assert_non_null(folder);
+  while (readdir(folder) != NULL) {
+    count++;
+  }
+  closedir(folder);
+  return count;
+}
+
+/* oneDNN opens no team for little work. Must run first: OpenMP keeps the threads of a team. */
+static void test_small_work_stays_on_the_thread(void **state) {
+  (void)state;
+  static const subject small[] = {
+      {"linear", "onednn", ND4C_FLOAT32, {{64, 64}, {64, 64}, {64}}, {2, 2, 1}},
+      {"conv", "onednn", ND4C_FLOAT32, {{1, 16, 14, 14}, {16, 16, 3, 3}, {16}}, {4, 4, 1}},
+  };
+  const int before = threads_of_process();
+  for (size_t s = 0; s < sizeof small / sizeof *small; s++) {
+    call_frame frame;
+    make(&small[s], &frame);
+    frame.call.width = 2;
+    const nd4c_kernel *kernel = usable_kernel(&small[s], &frame);
+    if (kernel != NULL) {
+      prepare(kernel, &frame.call);
+      run_first(kernel, &frame);
+      assert_int_equal(threads_of_process(), before);
+      unprepare(kernel, &frame.call);
+    }
+    release(&frame);
+  }
 }
 
 typedef struct worker {
@@ -196,8 +231,8 @@ static void test_failing_allocations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads_share_a_state),
-                                     cmocka_unit_test(test_child_after_fork_runs),
-                                     cmocka_unit_test(test_failing_allocations)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_small_work_stays_on_the_thread), cmocka_unit_test(test_threads_share_a_state),
+      cmocka_unit_test(test_child_after_fork_runs), cmocka_unit_test(test_failing_allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,15 +11,10 @@ static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
 }
 
-/* Constant weights that fit the caches are read faster packed. */
-enum { PACKED_VECTOR = 1 << 22 };
-
-/* One row or one column of f32: OpenBLAS reads a large matrix at the memory's speed, oneDNN at half of it or less. */
+/* One row or one column of f32: OpenBLAS reads a large matrix at the memory's speed, oneDNN at half of it or less; and
+ * a primitive allocates in each run, of which a decoder's step has dozens of one row. */
 static bool left_to_openblas(const nd4c_cpu_product *p) {
-  const nd4c_tensor *b = p->b.tensor;
-  bool constant = (b->flags & ND4C_TENSOR_CONSTANT) != 0 && p->m == 1;
-  if (p->batch != 1 || (p->m != 1 && p->n != 1) || b->dtype != ND4C_FLOAT32 ||
-      (constant && p->k * p->n < PACKED_VECTOR)) {
+  if (p->batch != 1 || (p->m != 1 && p->n != 1) || p->b.tensor->dtype != ND4C_FLOAT32) {
     return false;
   }
   const nd4c_openblas *blas = nd4c_openblas_get();
@@ -152,6 +147,14 @@ static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
   return status == DNN_SUCCESS ? describe_primitive(node, &p) : status;
 }
 
+static double multiplications(const nd4c_call *call) {
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p);
+  return (double)p.batch * (double)p.m * (double)p.n * (double)p.k;
+}
+
+static const nd4c_onednn_kind kind = {describe, multiplications};
+
 static void matmul_inputs(const nd4c_call *call, int *inputs) {
   nd4c_cpu_product p;
   nd4c_cpu_product_read(call, &p);
@@ -174,19 +177,19 @@ static void linear_inputs(const nd4c_call *call, int *inputs) {
   static bool op_name##_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {           \
     int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
     op_name##_inputs(call, inputs);                                                                  \
-    return nd4c_onednn_node_wants(call, input, inputs, describe, layout);                            \
+    return nd4c_onednn_node_wants(call, input, inputs, &kind, layout);                               \
   }                                                                                                  \
   static nd4c_status op_name##_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, \
                                     const nd4c_tensor *to) {                                         \
     int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
     (void)input;                                                                                     \
     op_name##_inputs(call, inputs);                                                                  \
-    return nd4c_onednn_node_pack(call, inputs, describe, layout, to);                                \
+    return nd4c_onednn_node_pack(call, inputs, &kind, layout, to);                                   \
   }                                                                                                  \
   static nd4c_status op_name##_prepare(const nd4c_call *call, void **state) {                        \
     int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
     op_name##_inputs(call, inputs);                                                                  \
-    return nd4c_onednn_node_prepare(call, inputs, describe, state);                                  \
+    return nd4c_onednn_node_prepare(call, inputs, &kind, state);                                     \
   }
 FUNCTIONS(matmul)
 FUNCTIONS(linear)

@@ -125,7 +125,8 @@ static nd4c_status pointwise_run(const nd4c_call *call) {
   if (adds) {
     nd4c_cpu_parallel(rows, 16384 / n + 1, call->width, bias_range, &j);
   }
-  int before = nd4c_openmp_enter(&dnn->omp, call->width), status = DNN_SUCCESS;
+  const int32_t width = nd4c_onednn_width(call, (double)rows * (double)n * (double)k, y->shape[0]);
+  int before = nd4c_openmp_enter(&dnn->omp, width), status = DNN_SUCCESS;
   for (int64_t image = 0; image < y->shape[0] && status == DNN_SUCCESS; image++) {
     status = dnn->dnnl_sgemm('N', 'N', m, n, k, 1.0F, w->data, k, (const float *)x->data + image * k * n, n,
                              adds ? 1.0F : 0.0F, (float *)y->data + image * m * n, n);

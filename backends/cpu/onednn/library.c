@@ -128,6 +128,33 @@ bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes) {
   return true;
 }
 
+/* Opening a team costs two to four microseconds, in which one thread multiplies 200,000 to 400,000 times. Measured on
+ * two cores of Zen 5 in loops of one op (the models of bench/python/loops.py), whose threads stay awake: with 2^20
+ * multiplications one thread is as fast as two for products, with 3 * 2^19 for convolutions, and with 150,000 a
+ * convolution takes half the time on one. Beside threads of another program, as ONNX Runtime's, teams are slower still.
+ * A thread multiplies twice in the time that it takes to read a byte from its L2 cache. */
+enum { PER_THREAD = 3 << 18, PER_BYTE = 2 };
+
+static double bytes_of(const nd4c_tensor *tensors, int32_t count) {
+  double bytes = 0;
+  for (int32_t i = 0; i < count; i++) {
+    bytes += tensors[i].dtype == ND4C_DTYPE_NONE ? 0 : (double)tensors[i].size * nd4c_cpu_dtype_bytes(tensors[i].dtype);
+  }
+  return bytes;
+}
+
+int32_t nd4c_onednn_width(const nd4c_call *call, double multiplications, int64_t parts) {
+  /* Elements of half the size, or a quarter, are multiplied two or four at a time. */
+  double work = multiplications * nd4c_cpu_dtype_bytes(call->inputs[0].dtype) / (double)sizeof(float);
+  work += PER_BYTE * (bytes_of(call->inputs, call->input_count) + bytes_of(call->outputs, call->output_count));
+  const double most = work / (double)parts / PER_THREAD;
+  return most < 2 ? 1 : most < call->width ? (int32_t)most : call->width;
+}
+
+double nd4c_onednn_conv_multiplications(const nd4c_call *call, const nd4c_tensor *w) {
+  return w->size == 0 ? 0 : (double)call->outputs[0].size * (double)(w->size / w->shape[0]);
+}
+
 nd4c_status nd4c_onednn_fail(const char *what, int status) {
   static const char *const names[] = {"success",       "out of memory", "invalid arguments", "unimplemented",
                                       "iterator ends", "runtime error", "not required"};

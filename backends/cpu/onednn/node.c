@@ -154,7 +154,7 @@ void nd4c_onednn_node_unprepare(void *state) {
 
 /* Makes a node with the description of its primitive and the arrangement of the weights. Sets the OpenMP width; *before
  * gets the previous one. */
-static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe, int *before,
+static nd4c_status node_start(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind, int *before,
                               nd4c_onednn_node **result) {
   static const int arguments[ND4C_ONEDNN_OPERANDS] = {DNN_ARG_SRC, DNN_ARG_WEIGHTS, DNN_ARG_DST, DNN_ARG_BIAS,
                                                       DNN_ARG_POST_OP(0) | DNN_ARG_SRC_1};
@@ -163,14 +163,14 @@ static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_one
   ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(nd4c_onednn_node), &dnn, &memory));
   nd4c_onednn_node *node = memory;
   node->dnn = dnn;
-  node->width = call->width;
+  node->width = nd4c_onednn_width(call, kind->multiplications(call), 1);
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS; i++) {
     node->operands[i].input = inputs[i];
     node->operands[i].argument = arguments[i];
     node->operands[i].present = i == ND4C_ONEDNN_Y || (inputs[i] >= 0 && nd4c_cpu_input(call, inputs[i]) != NULL);
   }
-  *before = nd4c_openmp_enter(&dnn->omp, call->width);
-  int made = describe(node, call);
+  *before = nd4c_openmp_enter(&dnn->omp, node->width);
+  int made = kind->describe(node, call);
   if (made == DNN_SUCCESS) {
     made = find_weights(node);
   }
@@ -193,11 +193,11 @@ static nd4c_status node_finish(nd4c_onednn_node *node, const nd4c_call *call) {
   return made == DNN_SUCCESS ? pack_weights(node, call) : nd4c_onednn_fail("making the primitive", made);
 }
 
-nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
                                      void **state) {
   nd4c_onednn_node *node = NULL;
   int before = 0;
-  ND4C_BACKEND_TRY(node_start(call, inputs, describe, &before, &node));
+  ND4C_BACKEND_TRY(node_start(call, inputs, kind, &before, &node));
   nd4c_status status = node_finish(node, call);
   nd4c_openmp_leave(&node->dnn->omp, before);
   if (status != ND4C_OK) {
@@ -212,11 +212,11 @@ nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, n
 
 /* -- packing ------------------------------------------------------------------------------------------------------ */
 
-bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inputs, nd4c_onednn_describe describe,
+bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inputs, const nd4c_onednn_kind *kind,
                             nd4c_layout *layout) {
   nd4c_onednn_node *node = NULL;
   int before = 0;
-  if (input != inputs[ND4C_ONEDNN_W] || node_start(call, inputs, describe, &before, &node) != ND4C_OK) {
+  if (input != inputs[ND4C_ONEDNN_W] || node_start(call, inputs, kind, &before, &node) != ND4C_OK) {
     return false; /* prepare will tell why */
   }
   bool wants = wanted_layout(node, call, layout);
@@ -225,12 +225,12 @@ bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inp
   return wants;
 }
 
-nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
                                   const nd4c_layout *layout, const nd4c_tensor *to) {
   nd4c_onednn_node *node = NULL;
   nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
   int before = 0;
-  nd4c_status status = node_start(call, inputs, describe, &before, &node);
+  nd4c_status status = node_start(call, inputs, kind, &before, &node);
   if (status != ND4C_OK) {
     return status;
   }

@@ -36,6 +36,13 @@ bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t 
 /* A kernel's preferred_order: channels last, which oneDNN's own convolutions want. */
 bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes);
 
+/* The width of oneDNN's teams for a call of so many multiplications, which oneDNN is given in `parts` equal parts, one
+ * after the other: at most the call's width, and 1 for little work. A primitive is described, packed for and run with
+ * one width. */
+int32_t nd4c_onednn_width(const nd4c_call *call, double multiplications, int64_t parts);
+/* Multiplications of a convolution with weights [o, c / groups, ...], which each element of the result sees once. */
+double nd4c_onednn_conv_multiplications(const nd4c_call *call, const nd4c_tensor *w);
+
 /* Reports a failure of oneDNN's. */
 nd4c_status nd4c_onednn_fail(const char *what, int status);
 
@@ -131,17 +138,21 @@ typedef struct nd4c_onednn_node {
   int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the moved operands */
 } nd4c_onednn_node;
 
-/* Fills node->step.desc, every present operand's descriptors, and node->fixed where the call has such arguments; a
- * status of oneDNN's. */
-typedef int (*nd4c_onednn_describe)(nd4c_onednn_node *node, const nd4c_call *call);
+/* What a kernel's nodes compute. */
+typedef struct nd4c_onednn_kind {
+  /* Fills node->step.desc, every present operand's descriptors, and node->fixed where the call has such arguments; a
+   * status of oneDNN's. */
+  int (*describe)(nd4c_onednn_node *node, const nd4c_call *call);
+  double (*multiplications)(const nd4c_call *call);
+} nd4c_onednn_kind;
 
 /* A kernel's prepare: `inputs` has, for each operand, the position of the call's input (-1: the output). */
-nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
                                      void **state);
 /* A kernel's wants_layout and pack: of weights that are CONSTANT. */
-bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inputs, nd4c_onednn_describe describe,
+bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inputs, const nd4c_onednn_kind *kind,
                             nd4c_layout *layout);
-nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
                                   const nd4c_layout *layout, const nd4c_tensor *to);
 /* A kernel's unprepare, scratch_bytes and run. */
 void nd4c_onednn_node_unprepare(void *state);

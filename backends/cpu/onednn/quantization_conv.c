@@ -149,6 +149,12 @@ static int describe_qlinear(nd4c_onednn_node *node, const nd4c_call *call) {
   return status == DNN_SUCCESS ? describe(node, call, &positions_of[0]) : status;
 }
 
+static double multiplications(const nd4c_call *call) {
+  return nd4c_onednn_conv_multiplications(call, &call->inputs[ND4C_IN_qlinear_conv_w]);
+}
+
+static const nd4c_onednn_kind qlinear_kind = {describe_qlinear, multiplications};
+
 static const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_qlinear_conv_x, ND4C_IN_qlinear_conv_w, -1, -1, -1};
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
@@ -158,7 +164,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
     why = nd4c_onednn_number(zeros, i) == 0 ? NULL : "the weights have a zero point";
   }
   ND4C_CPU_FAIL_IF(why != NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, why);
-  return nd4c_onednn_node_prepare(call, inputs, describe_qlinear, state);
+  return nd4c_onednn_node_prepare(call, inputs, &qlinear_kind, state);
 }
 
 /* -- conv_integer ----------------------------------------------------------------------------------------------- */
@@ -226,6 +232,12 @@ static int describe_integer(nd4c_onednn_node *node, const nd4c_call *call) {
   return status == DNN_SUCCESS ? describe(node, call, &positions_of[1]) : status;
 }
 
+static double integer_multiplications(const nd4c_call *call) {
+  return nd4c_onednn_conv_multiplications(call, &call->inputs[ND4C_IN_conv_integer_w]);
+}
+
+static const nd4c_onednn_kind integer_kind = {describe_integer, integer_multiplications};
+
 static const int integer_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_integer_x, ND4C_IN_conv_integer_w, -1, -1, -1};
 
 static nd4c_status integer_prepare(const nd4c_call *call, void **state) {
@@ -236,7 +248,7 @@ static nd4c_status integer_prepare(const nd4c_call *call, void **state) {
     ND4C_CPU_FAIL_IF(nd4c_onednn_number(zeros, i) != 0, ND4C_UNSUPPORTED, "%s: the weights have a zero point",
                      call->op->name);
   }
-  return nd4c_onednn_node_prepare(call, integer_inputs, describe_integer, state);
+  return nd4c_onednn_node_prepare(call, integer_inputs, &integer_kind, state);
 }
 
 #define KERNEL(op, usable_function, prepare_function)                                                                  \

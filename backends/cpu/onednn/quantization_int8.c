@@ -145,13 +145,13 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(node), &dnn, &memory));
   node *s = memory;
   s->dnn = dnn;
-  s->width = call->width;
   nd4c_bytes_read(call, &s->c); /* cannot fail: `usable` checked the call */
+  s->width = nd4c_onednn_width(call, (double)s->c.m * (double)s->c.n * (double)s->c.k * (double)s->c.batch, s->c.batch);
   const nd4c_tensor *b = &call->inputs[s->c.at.b];
   bool constant = s->c.batch == 1 && is_constant(b);
   const struct dnnl_memory_desc *weights = NULL;
   dnn_desc descs[4] = {NULL};
-  int before = nd4c_openmp_enter(&dnn->omp, call->width);
+  int before = nd4c_openmp_enter(&dnn->omp, s->width);
   int made = describe(s, constant, &descs[0], &descs[1], &descs[2], &descs[3]);
   if (made == DNN_SUCCESS) {
     made = make_step(s, descs, &weights);

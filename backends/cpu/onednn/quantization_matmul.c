@@ -380,14 +380,14 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(node), &dnn, &memory));
   node *s = memory;
   s->dnn = dnn;
-  s->width = call->width;
+  s->width = nd4c_onednn_width(call, (double)call->inputs[A].size * (double)p.b_shape[p.rank - 1], 1);
   s->flips = flips;
   s->gathers = gathers;
   if (gathers) {
     lose_gaps(&p);
   }
   s->b_bytes = call->inputs[B].size;
-  int before = nd4c_openmp_enter(&dnn->omp, call->width);
+  int before = nd4c_openmp_enter(&dnn->omp, s->width);
   nd4c_status status = fill(s, call, &p);
   nd4c_openmp_leave(&dnn->omp, before);
   if (status != ND4C_OK) {

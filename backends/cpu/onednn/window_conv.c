@@ -155,20 +155,26 @@ static int describe_conv_transpose(nd4c_onednn_node *node, const nd4c_call *call
   return describe(node, call, true);
 }
 
+static double conv_multiplications(const nd4c_call *call) {
+  return nd4c_onednn_conv_multiplications(call, &call->inputs[ND4C_IN_conv_w]);
+}
+
+static const nd4c_onednn_kind conv_kind = {describe_conv, conv_multiplications};
+
 static const int conv_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_x, ND4C_IN_conv_w, -1, ND4C_IN_conv_bias,
                                                       ND4C_IN_conv_addend};
 
 static bool conv_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
-  return nd4c_onednn_node_wants(call, input, conv_inputs, describe_conv, layout);
+  return nd4c_onednn_node_wants(call, input, conv_inputs, &conv_kind, layout);
 }
 
 static nd4c_status conv_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to) {
   (void)input;
-  return nd4c_onednn_node_pack(call, conv_inputs, describe_conv, layout, to);
+  return nd4c_onednn_node_pack(call, conv_inputs, &conv_kind, layout, to);
 }
 
 static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
-  return nd4c_onednn_node_prepare(call, conv_inputs, describe_conv, state);
+  return nd4c_onednn_node_prepare(call, conv_inputs, &conv_kind, state);
 }
 
 /* -- conv_transpose --------------------------------------------------------------------------------------------- */
@@ -196,21 +202,29 @@ static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason
   return nd4c_onednn_accept(why, call->inputs[ND4C_IN_conv_transpose_x].dtype, reason, reason_size);
 }
 
+/* Each element of x meets the weights of its channel. */
+static double transposed_multiplications(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_transpose_x], *w = &call->inputs[ND4C_IN_conv_transpose_w];
+  return (double)x->size * (double)(w->size / w->shape[0]); /* neither is empty */
+}
+
+static const nd4c_onednn_kind transposed_kind = {describe_conv_transpose, transposed_multiplications};
+
 static const int transposed_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_transpose_x, ND4C_IN_conv_transpose_w, -1,
                                                             ND4C_IN_conv_transpose_bias, -1};
 
 static bool transposed_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
-  return nd4c_onednn_node_wants(call, input, transposed_inputs, describe_conv_transpose, layout);
+  return nd4c_onednn_node_wants(call, input, transposed_inputs, &transposed_kind, layout);
 }
 
 static nd4c_status transposed_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout,
                                    const nd4c_tensor *to) {
   (void)input;
-  return nd4c_onednn_node_pack(call, transposed_inputs, describe_conv_transpose, layout, to);
+  return nd4c_onednn_node_pack(call, transposed_inputs, &transposed_kind, layout, to);
 }
 
 static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {
-  return nd4c_onednn_node_prepare(call, transposed_inputs, describe_conv_transpose, state);
+  return nd4c_onednn_node_prepare(call, transposed_inputs, &transposed_kind, state);
 }
 
 const nd4c_kernel *const nd4c_cpu_onednn_window_conv_kernels[] = {
