@@ -1,6 +1,6 @@
 /* Normalisations and softmax of engine simd: f32 and f64, where the axis that is walked, or its neighbour, lies without
- * gaps. Rows of 16-bit floats (softmax, layer_norm, rms_norm) are widened, computed in f32 and rounded.
- * dispatch/choice.c asks these kernels before the reference's. */
+ * gaps. Rows of 16-bit floats (softmax, layer_norm, rms_norm) are widened, computed in f32 and rounded; batch_norm of
+ * bfloat16 has factors and summands of f32. dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
 
 #include "backends/cpu/simd/rows.h"
@@ -30,7 +30,7 @@ typedef struct job {
   nd4c_dtype dtype;
   double epsilon;
   const char *scale, *bias; /* per element of a row, or NULL */
-  const char *a, *b;        /* batch_norm: per channel */
+  const char *a, *b;        /* batch_norm: per channel; those of bfloat16 are of f32 */
   nd4c_lrn_parameters lrn;
 } job;
 
@@ -437,26 +437,64 @@ static void batch_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
   }
 }
 
+static void half_batch_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const float *a = (const float *)(const void *)j->a, *b = (const float *)(const void *)j->b;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    const uint16_t *from = (const uint16_t *)(const void *)j->x + x;
+    uint16_t *to = (uint16_t *)(void *)j->y + y;
+    if (j->width == 0) {
+      nd4c_simd.channels->each(j->length, from, a, b, to);
+      continue;
+    }
+    for (int64_t c = 0; c < j->length; c++) {
+      nd4c_simd.channels->all(j->width, from + c * j->x_step, a[c], b[c], to + c * j->y_step);
+    }
+  }
+}
+
+/* Factors and summands of each channel, and the operands of bfloat16 widened. */
 static int64_t batch_norm_scratch_bytes(const nd4c_call *call) {
-  return 2 * call->inputs[0].shape[1] * nd4c_simd_row_bytes(call->outputs[0].dtype);
+  const nd4c_dtype dtype = call->outputs[0].dtype;
+  const bool half = nd4c_cpu_dtype_bytes(dtype) == 2;
+  return (2 + (half ? AFFINE_OPERANDS : 0)) * call->inputs[0].shape[1] *
+         nd4c_simd_row_bytes(half ? ND4C_FLOAT32 : dtype);
+}
+
+static bool batch_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < AFFINE_OPERANDS && nd4c_cpu_dtype_bytes(call->outputs[0].dtype) == 2; i++) {
+    const nd4c_tensor *operand = &call->inputs[ND4C_IN_batch_norm_scale + i];
+    ND4C_CPU_DECLINE_IF(!contiguous(operand, operand->size), "a parameter of bfloat16 has gaps");
+  }
+  return channel_usable(call, reason, reason_size);
 }
 
 static nd4c_status batch_norm_run(const nd4c_call *call) {
   job j = job_make(call);
   channel_plan(call, &j);
-  char *a = call->scratch, *b = a + j.length * j.bytes;
+  const int64_t run = j.length * (j.half ? (int64_t)sizeof(float) : j.bytes);
+  char *a = call->scratch, *b = a + run, *wide = b + run;
   const void *operands[AFFINE_OPERANDS];
   int64_t strides[AFFINE_OPERANDS];
   for (int32_t i = 0; i < AFFINE_OPERANDS; i++) {
     const nd4c_tensor *operand = &call->inputs[ND4C_IN_batch_norm_scale + i];
     operands[i] = operand->data;
     strides[i] = operand->strides[0];
+    if (j.half) {
+      widen(&j, j.length, operand->data, (float *)(void *)(wide + i * run));
+      operands[i] = wide + i * run;
+      strides[i] = 1;
+    }
   }
   j.loops->fold_norm(j.length, operands, strides, ND4C_REAL_OF(call, batch_norm_epsilon), a, b);
   j.a = a;
   j.b = b;
   int64_t work = j.length * (j.width > 0 ? j.width : 1);
-  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, batch_norm_range, &j);
+  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width,
+                              j.half ? half_batch_norm_range : batch_norm_range, &j);
   return ND4C_OK;
 }
 
@@ -504,6 +542,6 @@ const nd4c_kernel *const nd4c_cpu_simd_normalization_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, group_norm_run),
     ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, instance_norm_run),
     ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_ROW_DTYPES, lrn_usable, lrn_run),
-    ND4C_CPU_SIMD_KERNEL(batch_norm, ND4C_SIMD_ROW_DTYPES, channel_usable, batch_norm_run,
-                         .scratch_bytes = batch_norm_scratch_bytes),
+    ND4C_CPU_SIMD_KERNEL(batch_norm, ND4C_SIMD_ROW_DTYPES | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)),
+                         batch_norm_usable, batch_norm_run, .scratch_bytes = batch_norm_scratch_bytes),
     NULL};

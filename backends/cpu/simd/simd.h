@@ -13,6 +13,7 @@
 #include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/indexing/pick.h"
 #include "kernels/cpu/learning/trees.h"
+#include "kernels/cpu/normalization/channels.h"
 #include "kernels/cpu/normalization/normalization.h"
 #include "kernels/cpu/quantization/affine.h"
 #include "kernels/cpu/quantization/bytes.h"

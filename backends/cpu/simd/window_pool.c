@@ -16,8 +16,10 @@ typedef struct job {
   const nd4c_tensor *x, *y;
   int64_t bytes;
   bool average, count_padding;
-  nd4c_pool_line line; /* rows of positions: how windows lie along the last axis */
-  char *scratch;       /* of each worker lines, and rows of factors */
+  int64_t cells;              /* of a window */
+  int64_t offsets[MAX_CELLS]; /* channels side by side: in bytes, of the cells from a window's first one; if they fit */
+  nd4c_pool_line line;        /* rows of positions: how windows lie along the last axis */
+  char *scratch;              /* of each worker lines, and rows of factors */
   int64_t lines, line_bytes, factor_bytes, worker_bytes;
   int64_t whole_first, whole_last; /* rows of windows that lie inside x along the one axis before the last */
 } job;
@@ -103,24 +105,61 @@ static void fill_cells(const job *j, int64_t channels, char *to) {
   }
 }
 
+static void find_offsets(job *j) {
+  const nd4c_ref_window *w = &j->window;
+  for (int64_t cell = 0; cell < j->cells && j->cells <= MAX_CELLS; cell++) {
+    int64_t rest = cell, offset = 0;
+    for (int32_t i = w->spatial - 1; i >= 0; i--) {
+      offset += rest % w->kernel[i] * w->dilation[i] * j->x->strides[i + 2];
+      rest /= w->kernel[i];
+    }
+    j->offsets[cell] = offset * j->bytes;
+  }
+}
+
+/* The cells of a window that lies inside x as a whole, as most do; false for another one. */
+static bool whole_window(const job *j, const int64_t *output, const char *base, const void **cells) {
+  const nd4c_ref_window *w = &j->window;
+  int64_t first = 0;
+  for (int32_t i = 0; i < w->spatial; i++) {
+    int64_t at = output[i] * w->stride[i] - w->pad_begin[i];
+    if (at < 0 || at + (w->kernel[i] - 1) * w->dilation[i] >= w->input[i]) {
+      return false;
+    }
+    first += at * j->x->strides[i + 2];
+  }
+  for (int64_t cell = 0; cell < j->cells && j->cells <= MAX_CELLS; cell++) {
+    cells[cell] = base + first * j->bytes + j->offsets[cell];
+  }
+  return j->cells <= MAX_CELLS;
+}
+
+static void join_cells(const job *j, int64_t count, const void *const *cells, double factor, char *to) {
+  if (j->average) {
+    j->loops->sum_cells(j->y->shape[1], count, cells, factor, to);
+  } else {
+    j->loops->max_cells(j->y->shape[1], count, cells, to);
+  }
+}
+
 static void pool_position(const job *j, const int64_t *output, const char *base, char *to) {
   const void *cells[MAX_CELLS];
+  if (whole_window(j, output, base, cells)) {
+    join_cells(j, j->cells, cells, 1 / (double)j->cells, to);
+    return;
+  }
   cell_walk walk = walk_start(j, output);
-  int64_t channels = j->y->shape[1], counted = 1;
+  int64_t counted = 1;
   for (int32_t i = 0; i < j->window.spatial; i++) {
     counted *= walk.extents[i].counted;
   }
   if (walk.left == 0) {
-    fill_cells(j, channels, to);
+    fill_cells(j, j->y->shape[1], to);
   }
   for (int64_t taken = 0; walk.left > 0; taken = 1) { /* the result so far counts as a cell */
     cells[0] = to;
     int64_t count = taken + walk_cells(j, &walk, output, base, MAX_CELLS - taken, cells + taken);
-    if (j->average) {
-      j->loops->sum_cells(channels, count, cells, walk.left > 0 ? 1 : 1 / (double)(counted > 0 ? counted : 1), to);
-    } else {
-      j->loops->max_cells(channels, count, cells, to);
-    }
+    join_cells(j, count, cells, walk.left > 0 ? 1 : 1 / (double)(counted > 0 ? counted : 1), to);
   }
 }
 
@@ -370,9 +409,12 @@ static job job_of(const nd4c_call *call) {
            .bytes = nd4c_cpu_dtype_bytes(y->dtype),
            .average = call->op->op == ND4C_OP_average_pool,
            .count_padding = ND4C_FLAG_OF(call, max_pool_count_include_pad),
+           .cells = window_cells(call),
            .scratch = call->scratch};
   nd4c_cpu_pool_window(call, &j.window);
-  if (!by_channels(call)) {
+  if (by_channels(call)) {
+    find_offsets(&j);
+  } else {
     job_lines(&j);
   }
   return j;
@@ -386,11 +428,11 @@ static int64_t pool_scratch_bytes(const nd4c_call *call) {
 static nd4c_status pool_run(const nd4c_call *call) {
   job j = job_of(call);
   const nd4c_tensor *y = j.y;
-  int64_t cells = window_cells(call), last = y->shape[y->rank - 1];
+  int64_t last = y->shape[y->rank - 1];
   if (by_channels(call)) {
-    nd4c_cpu_parallel(y->size / y->shape[1], nd4c_simd_grain(y->shape[1] * cells), call->width, position_range, &j);
+    nd4c_cpu_parallel(y->size / y->shape[1], nd4c_simd_grain(y->shape[1] * j.cells), call->width, position_range, &j);
   } else {
-    nd4c_cpu_parallel(y->size / last, nd4c_simd_grain(last * cells), call->width, row_range, &j);
+    nd4c_cpu_parallel(y->size / last, nd4c_simd_grain(last * j.cells), call->width, row_range, &j);
   }
   return ND4C_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
+#include "kernels/cpu/window/pool_pair.h"
 #include "kernels/cpu/window/pool_vector.h"
 
 extern const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table);

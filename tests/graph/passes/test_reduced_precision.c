@@ -154,7 +154,16 @@ static nd4c_value conv(nd4c_graph *graph, nd4c_value x, int64_t from, int64_t to
   return check_op(graph, ND4C_OP_conv, (nd4c_value[]){x, w, bias}, 3, attrs, 1);
 }
 
-/* Convolutions with a shortcut, a pool, and a classifier; the features are an output, too. */
+/* The normalisation of a conv's result after a relu, which no conv can take over. */
+static nd4c_value normalise(nd4c_graph *graph, nd4c_value x, int64_t channels, uint64_t seed) {
+  nd4c_value inputs[ND4C_IN_batch_norm_count] = {x};
+  for (int i = ND4C_IN_batch_norm_scale; i < ND4C_IN_batch_norm_count; i++) {
+    inputs[i] = check_constant(graph, 1, &channels, seed + (uint64_t)i, 0.5, 1.5);
+  }
+  return check_op(graph, ND4C_OP_batch_norm, inputs, ND4C_IN_batch_norm_count, NULL, 0);
+}
+
+/* Convolutions with a shortcut, a pool, a normalisation, and a classifier; the features are an output, too. */
 static nd4c_graph *make_network(void) {
   const int64_t image[] = {1, 8, 24, 24}, flat[] = {1, SIDE}, window[] = {2, 2};
   const nd4c_attr pool[] = {check_ints("kernel", window, 2), check_ints("strides", window, 2)};
@@ -165,11 +174,26 @@ static nd4c_graph *make_network(void) {
   nd4c_value h = check_unary(graph, ND4C_OP_relu, conv(graph, x, 8, SIDE, 1));
   h = check_op(graph, ND4C_OP_max_pool, &h, 1, pool, 2);
   h = check_unary(graph, ND4C_OP_relu, check_binary(graph, ND4C_OP_add, conv(graph, h, SIDE, SIDE, 3), h));
+  h = normalise(graph, h, SIDE, 40);
+  h = check_unary(graph, ND4C_OP_relu, conv(graph, h, SIDE, SIDE, 9));
   CHECK_OK(nd4c_graph_output(graph, "features", h));
   h = check_unary(graph, ND4C_OP_global_average_pool, h);
   h = check_op(graph, ND4C_OP_reshape, &h, 1, to_flat, 1);
   CHECK_OK(nd4c_graph_output(graph, "y", linear(graph, h, 5)));
   return graph;
+}
+
+/* The plan has a node with this op, and each of them computes in bfloat16. */
+static void check_reduced(const nd4c_plan *plan, nd4c_op op) {
+  int32_t found = 0;
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
+    const nd4c_graph_node *node = &plan->graph->nodes[i];
+    if (node->def->info.op == op) {
+      found++;
+      assert_int_equal(plan->graph->values[node->outputs[0]].dtype, ND4C_BFLOAT16);
+    }
+  }
+  assert_int_not_equal(found, 0);
 }
 
 static void a_network_keeps_its_outputs(void **state) {
@@ -181,6 +205,8 @@ static void a_network_keeps_its_outputs(void **state) {
   if (has_bfloat16()) {
     nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
     check_arena(plan);
+    check_reduced(plan, ND4C_OP_max_pool);
+    check_reduced(plan, ND4C_OP_batch_norm);
     check_runs(plan, input, expected, TOLERANCE, "a network"); /* also compares the dtypes */
     nd4c_plan_destroy(plan);
   }
