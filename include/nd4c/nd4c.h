@@ -27,6 +27,7 @@
 #include "nd4c/op_schema.h"
 #include "nd4c/ops.h"
 #include "nd4c/routing.h"
+#include "nd4c/runner.h"
 #include "nd4c/status.h"
 #include "nd4c/trace.h"
 #include "nd4c/version.h"

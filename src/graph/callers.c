@@ -1,4 +1,4 @@
-/* Implements callers.h, except for nd4c_plan_run_on (run.c). A further caller is a copy of the plan's record: choices,
+/* Implements callers.h, except for what runs a plan (run.c). A further caller is a copy of the plan's record: choices,
  * slots and the graph are the plan's; steps, operands, patches, arena and staging are its own. */
 #include "graph/callers.h"
 
@@ -104,6 +104,8 @@ static nd4c_status make_caller(nd4c_plan *plan, nd4c_plan **out) {
   caller->slots = plan->slots;
   caller->slot_count = plan->slot_count;
   caller->mode = plan->mode;
+  caller->input_last = plan->input_last;
+  caller->output_first = plan->output_first;
   nd4c_status status = fill_caller(plan, caller);
   if (status != ND4C_OK) {
     free_caller(caller);

@@ -14,6 +14,21 @@ void nd4c_callers_give(nd4c_plan *plan, nd4c_plan *caller);
 /* Frees all callers but the plan. */
 void nd4c_callers_free(nd4c_plan *plan);
 
+/* What a run is given: as nd4c_plan_run. */
+typedef struct nd4c_run_request {
+  const nd4c_array *const *inputs;
+  nd4c_array **outputs;
+  int32_t input_count, output_count;
+  bool checked;        /* an earlier run had arrays of these dtypes and shapes, which are not checked again */
+  bool in_place;       /* an output that is given may be written to the memory of an input that is the same view */
+  const bool *donated; /* by input: a fresh output may take its memory over. NULL: none */
+} nd4c_run_request;
+
+/* As nd4c_plan_run. `context`: as in nd4c_plan_run_on; NULL: the plan's own. A run that fails leaves an input whose
+ * memory an output has, or would have taken over, as it was, unless the step that begins the output had begun: then
+ * the input is poisoned. */
+nd4c_status nd4c_plan_run_request(nd4c_plan *plan, nd4c_context *context, const nd4c_run_request *request);
+
 /* As nd4c_plan_run, on a context with the settings of the one that the plan was made on. The plan keeps no context
  * alive: it was moved to none, and so is the caller after the run. */
 nd4c_status nd4c_plan_run_on(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/config/config.h"
 #include "base/status.h"
-#include "graph/callers.h"
 #include "graph/passes.h"
 #include "graph/plan/common.h"
 
@@ -115,16 +114,14 @@ nd4c_status nd4c_plan_serves(nd4c_plan *plan, nd4c_context *context, const nd4c_
   return status;
 }
 
-nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,
-                             int32_t input_count, nd4c_array **outputs, int32_t output_count) {
+nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_run_request *request) {
   int64_t dims[ND4C_DYNAMIC_DIMS];
   nd4c_plan_binding *binding = NULL;
-  ND4C_TRY(nd4c_dims_solve(plan, inputs, dims));
+  ND4C_TRY(nd4c_dims_solve(plan, request->inputs, dims));
   ND4C_TRY(nd4c_bindings_take(plan, context, dims, true, &binding));
-  nd4c_status status = nd4c_dims_check(plan, binding->plan->graph, inputs);
+  nd4c_status status = nd4c_dims_check(plan, binding->plan->graph, request->inputs);
   if (status == ND4C_OK) {
-    status = context == NULL ? nd4c_plan_run(binding->plan, inputs, input_count, outputs, output_count)
-                             : nd4c_plan_run_on(binding->plan, context, inputs, input_count, outputs, output_count);
+    status = nd4c_plan_run_request(binding->plan, context, request);
   }
   nd4c_bindings_give(plan, binding);
   return status;

@@ -7,6 +7,7 @@
 #ifndef ND4C_GRAPH_DYNAMIC_DYNAMIC_H
 #define ND4C_GRAPH_DYNAMIC_DYNAMIC_H
 
+#include "graph/callers.h"
 #include "graph/plan.h"
 
 enum {
@@ -66,9 +67,8 @@ struct nd4c_dynamic {
  * inputs' shapes, the plan is placed on several devices, or it has a file of executables. */
 nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options, bool optimize);
 void nd4c_dynamic_free(nd4c_plan *plan);
-/* nd4c_plan_run, whose counts and dtypes were checked. `context`: as in nd4c_plan_run_on; NULL: the plan's own. */
-nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,
-                             int32_t input_count, nd4c_array **outputs, int32_t output_count);
+/* nd4c_plan_run_request, whose counts and dtypes were checked. */
+nd4c_status nd4c_dynamic_run(nd4c_plan *plan, nd4c_context *context, const nd4c_run_request *request);
 /* The plan has left its context: so do its bindings. */
 nd4c_status nd4c_dynamic_leave(nd4c_plan *plan);
 

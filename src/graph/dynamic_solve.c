@@ -80,25 +80,6 @@ nd4c_status nd4c_dims_find(nd4c_plan *plan) {
 
 /* -- in each run --------------------------------------------------------------------------------------------------- */
 
-static nd4c_status refuse_shape(const nd4c_plan *plan, int32_t input, const nd4c_array *array) {
-  const nd4c_graph_value *value = value_of(plan, input);
-  char given[256], numbers[256], expected[512];
-  (void)nd4c_shape_text(value->rank, value->shape, numbers, sizeof numbers);
-  nd4c_extents_translate(plan->graph->extents, numbers, expected, sizeof expected);
-  return nd4c_fail(ND4C_SHAPE, "plan: input '%.*s' has shape %s, expected %s", SHOWN, port_of(plan, input)->name,
-                   nd4c_shape_text(array->rank, array->shape, given, sizeof given), expected);
-}
-
-/* Extents that are numbers, and ranks. */
-static nd4c_status check_numbers(const nd4c_plan *plan, int32_t input, const nd4c_array *array) {
-  const nd4c_graph_value *value = value_of(plan, input);
-  bool fits = array->rank == value->rank;
-  for (int32_t axis = 0; fits && axis < value->rank; axis++) {
-    fits = nd4c_extent_is_symbolic(value->shape[axis]) || value->shape[axis] == array->shape[axis];
-  }
-  return fits ? ND4C_OK : refuse_shape(plan, input, array);
-}
-
 /* False if the extent is no value of the place's expression. */
 static bool read_dim(const nd4c_dim_place *place, int64_t extent, int64_t *dim) {
   int64_t multiple = 0;
@@ -139,7 +120,7 @@ static nd4c_status refuse_dim(const nd4c_plan *plan, const nd4c_dim_place *place
 nd4c_status nd4c_dims_solve(const nd4c_plan *plan, const nd4c_array *const *inputs, int64_t *dims) {
   const nd4c_dynamic *dynamic = plan->dynamic;
   for (int32_t i = 0; i < plan->graph->inputs.count; i++) {
-    ND4C_TRY(check_numbers(plan, i, inputs[i]));
+    ND4C_TRY(nd4c_plan_check_port(plan, "input", port_of(plan, i), inputs[i]));
   }
   for (int32_t i = 0; i < dynamic->dim_count; i++) {
     const nd4c_dim_place *place = &dynamic->places[dynamic->sources[i]];

@@ -99,6 +99,7 @@ nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize) {
   ND4C_TRY(nd4c_plan_make_slots(plan));
   ND4C_TRY(nd4c_plan_make_steps(plan));
   ND4C_TRY(nd4c_plan_make_memory(plan));
+  ND4C_TRY(nd4c_plan_note_ports(plan));
   return nd4c_plan_bind(plan);
 }
 

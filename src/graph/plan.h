@@ -230,6 +230,11 @@ struct nd4c_plan {
   const nd4c_array **step_inputs; /* mode arrays: operands of the step in progress */
   nd4c_array **step_outputs;
 
+  /* By port: the last step that reads an input, and the first one that writes an output, -1: none. A caller has its
+   * plan's. They say where an output may lie in an input's memory (plan/overlays.c). */
+  int32_t *input_last, *output_first;
+  int32_t failed_at; /* mode direct: the step at which the latest run failed */
+
   /* Contiguous replacements for the caller's arrays whose layout does not fit; allocated when first needed. */
   nd4c_array **input_staging, **output_staging;
   /* During a run: the array used for each input and output. */
@@ -303,6 +308,21 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
 nd4c_status nd4c_plan_place_constant(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor);
 nd4c_status nd4c_plan_make_memory(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
+
+/* Notes the steps for nd4c_plan_may_overlay; after the steps are made. */
+nd4c_status nd4c_plan_note_ports(nd4c_plan *plan);
+/* Whether a run may write output `output` to the memory of input `input`, whose array has the same bytes: every step
+ * has read the input before the output's first step, or this step computes in place. Only plans in mode direct do so.
+ */
+bool nd4c_plan_may_overlay(const nd4c_plan *plan, int32_t input, int32_t output);
+/* Whether a step may write its only output to the memory of its input `index`: the op or the segment computes in place,
+ * the layouts are equal, and no other operand reads the memory otherwise. The caller knows that no later step reads
+ * it. */
+bool nd4c_plan_is_in_place(const nd4c_plan *plan, const nd4c_step *step, int32_t index);
+
+/* Dtype, rank and extents of an array for an input or an output ("input"), those extents that are numbers (run.c). */
+nd4c_status nd4c_plan_check_port(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
+                                 const nd4c_array *array);
 
 /* What a caller of the plan has for the arguments of its run. */
 nd4c_status nd4c_plan_make_arguments(nd4c_plan *plan);

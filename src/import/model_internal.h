@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/os_lock.h"
+#include "graph/callers.h"
 #include "import/onnx/import.h"
 #include "nd4c/model.h"
 
@@ -141,6 +142,12 @@ const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model);
 /* As nd4c_model_match for data of the declared kinds. */
 nd4c_status nd4c_model_match_data(const nd4c_model *model, const char *const *names, const nd4c_datum *const *inputs,
                                   int32_t count, const nd4c_datum **ordered);
+/* As nd4c_model_run, for arrays in the order of the model's inputs that nd4c_model_match has checked (model_run.c). */
+nd4c_status nd4c_model_run_request(nd4c_model *model, nd4c_context *context, const nd4c_run_request *request);
+/* Dtype, rank and the extents that the model declares. */
+nd4c_status nd4c_model_check_port(const char *what, const nd4c_model_port *port, const nd4c_array *array);
+/* Extents that have one symbol are equal. */
+nd4c_status nd4c_model_check_symbols(const nd4c_model *model, const nd4c_array *const *ordered);
 /* Puts the given arrays into the order of the model's inputs, checked against what is declared. */
 nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, const nd4c_array *const *inputs,
                              int32_t count, const nd4c_array **ordered);

@@ -101,21 +101,21 @@ static void print_declared(const nd4c_model_port *port, nd4c_text *text) {
   nd4c_text_print(text, port->rank == 1 ? ",)" : ")");
 }
 
-static nd4c_status fail_shape(const nd4c_model_port *port, const nd4c_array *array) {
+static nd4c_status fail_shape(const char *what, const nd4c_model_port *port, const nd4c_array *array) {
   char given[512];
   nd4c_text expected = {0};
   print_declared(port, &expected);
   nd4c_shape_text(nd4c_array_rank(array), nd4c_array_shape(array), given, sizeof given);
-  nd4c_status status = nd4c_fail(ND4C_SHAPE, "input '%s' has shape %s, expected %s", port->name, given,
+  nd4c_status status = nd4c_fail(ND4C_SHAPE, "%s '%s' has shape %s, expected %s", what, port->name, given,
                                  expected.failed ? "(no memory for it)" : expected.bytes);
   nd4c_text_free(&expected);
   return status;
 }
 
-static nd4c_status check_port(const nd4c_model_port *port, const nd4c_array *array) {
+nd4c_status nd4c_model_check_port(const char *what, const nd4c_model_port *port, const nd4c_array *array) {
   if (nd4c_array_dtype(array) != port->dtype) {
-    return nd4c_fail(ND4C_DTYPE, "input '%s' is %s, expected %s", port->name, nd4c_dtype_name(nd4c_array_dtype(array)),
-                     nd4c_dtype_name(port->dtype));
+    return nd4c_fail(ND4C_DTYPE, "%s '%s' is %s, expected %s", what, port->name,
+                     nd4c_dtype_name(nd4c_array_dtype(array)), nd4c_dtype_name(port->dtype));
   }
   if (port->rank < 0) {
     return ND4C_OK;
@@ -124,7 +124,7 @@ static nd4c_status check_port(const nd4c_model_port *port, const nd4c_array *arr
   for (int32_t i = 0; agrees && i < port->rank; i++) {
     agrees = port->shape[i] < 0 || port->shape[i] == nd4c_array_shape(array)[i];
   }
-  return agrees ? ND4C_OK : fail_shape(port, array);
+  return agrees ? ND4C_OK : fail_shape(what, port, array);
 }
 
 /* Refuses an axis whose symbol stands for another extent on an earlier axis. */
@@ -140,6 +140,17 @@ static nd4c_status check_symbols(const nd4c_model *model, const nd4c_array *cons
         return nd4c_fail(ND4C_SHAPE, "input '%s' has %" PRId64 " for '%s' (axis %d), but input '%s' has %" PRId64,
                          model->inputs[input].name, extent, symbol, (int)axis, port->name,
                          nd4c_array_shape(ordered[i])[j]);
+      }
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_model_check_symbols(const nd4c_model *model, const nd4c_array *const *ordered) {
+  for (int32_t i = 0; i < model->input_count; i++) {
+    for (int32_t j = 0; j < model->inputs[i].rank; j++) {
+      if (model->inputs[i].symbols[j] != NULL) {
+        ND4C_TRY(check_symbols(model, ordered, i, j));
       }
     }
   }
@@ -209,16 +220,9 @@ nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, 
     if (ordered[i] == NULL) {
       return nd4c_fail(ND4C_NAME, "input '%s' of the model is not given", model->inputs[i].name);
     }
-    ND4C_TRY(check_port(&model->inputs[i], ordered[i]));
+    ND4C_TRY(nd4c_model_check_port("input", &model->inputs[i], ordered[i]));
   }
-  for (int32_t i = 0; i < model->input_count; i++) {
-    for (int32_t j = 0; j < model->inputs[i].rank; j++) {
-      if (model->inputs[i].symbols[j] != NULL) {
-        ND4C_TRY(check_symbols(model, ordered, i, j));
-      }
-    }
-  }
-  return ND4C_OK;
+  return nd4c_model_check_symbols(model, ordered);
 }
 
 /* -- data ----------------------------------------------------------------------------------------------------- */
@@ -253,7 +257,7 @@ static nd4c_status check_datum(const nd4c_model_port *port, int32_t level, const
   for (int32_t i = 0; i < nd4c_datum_count(datum); i++) {
     ND4C_TRY(check_datum(port, level + 1, nd4c_datum_item(datum, i)));
   }
-  return port->kind_count == 1 ? check_port(port, nd4c_datum_array(datum)) : ND4C_OK;
+  return port->kind_count == 1 ? nd4c_model_check_port("input", port, nd4c_datum_array(datum)) : ND4C_OK;
 }
 
 nd4c_status nd4c_model_match_data(const nd4c_model *model, const char *const *names, const nd4c_datum *const *inputs,

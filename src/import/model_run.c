@@ -1,5 +1,5 @@
 /* nd4c_model_run and nd4c_model_run_data, which programs call: run a model through a plan, or interpret it if it cannot
- * be a graph. */
+ * be a graph. model_runner.c runs it through nd4c_model_run_request. */
 #include <string.h>
 
 #include "array/array.h"
@@ -8,7 +8,6 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/context/context.h"
-#include "graph/callers.h"
 #include "import/model_internal.h"
 
 /* -- results of an interpretation ------------------------------------------------------------------------------- */
@@ -179,11 +178,10 @@ static void note_run(nd4c_model *model, bool interpreted) {
 }
 
 static nd4c_status run_plan(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
-                            const nd4c_array *const *ordered, nd4c_array **outputs) {
+                            const nd4c_run_request *request) {
   nd4c_model_progress(model, "running", 0, 1);
-  return entry->plan != NULL
-             ? nd4c_plan_run_on(entry->plan, context, ordered, model->input_count, outputs, model->output_count)
-             : wait_and_interpret(model, context, ordered, outputs);
+  return entry->plan != NULL ? nd4c_plan_run_request(entry->plan, context, request)
+                             : wait_and_interpret(model, context, request->inputs, request->outputs);
 }
 
 /* Whether a run failed because its plan with dims does not serve these shapes, and not for another reason. */
@@ -196,22 +194,28 @@ static bool is_refused(const nd4c_model_plan *entry, nd4c_status status, nd4c_co
   return served != ND4C_OK && !nd4c_status_passes(served);
 }
 
-static nd4c_status run_ordered(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
-                               nd4c_array **outputs) {
+nd4c_status nd4c_model_run_request(nd4c_model *model, nd4c_context *context, const nd4c_run_request *request) {
   nd4c_model_plan *entry = NULL;
-  ND4C_TRY(nd4c_model_find_plan(model, context, ordered, &entry));
-  nd4c_status status = run_plan(model, context, entry, ordered, outputs);
-  const bool refused = is_refused(entry, status, context, ordered);
+  ND4C_TRY(nd4c_model_find_plan(model, context, request->inputs, &entry));
+  nd4c_status status = run_plan(model, context, entry, request);
+  const bool refused = is_refused(entry, status, context, request->inputs);
   nd4c_model_plan_leave(model, entry);
   if (refused) {
-    ND4C_TRY(nd4c_model_find_alone(model, context, ordered, &entry));
-    status = run_plan(model, context, entry, ordered, outputs);
+    ND4C_TRY(nd4c_model_find_alone(model, context, request->inputs, &entry));
+    status = run_plan(model, context, entry, request);
     nd4c_model_plan_leave(model, entry);
   }
   ND4C_TRY(status);
   note_run(model, false);
   nd4c_model_progress(model, "running", 1, 1);
   return ND4C_OK;
+}
+
+static nd4c_status run_ordered(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
+                               nd4c_array **outputs) {
+  const nd4c_run_request request = {
+      .inputs = ordered, .outputs = outputs, .input_count = model->input_count, .output_count = model->output_count};
+  return nd4c_model_run_request(model, context, &request);
 }
 
 static nd4c_status check_room(const nd4c_model *model, const void *outputs, int32_t output_count, const char *what) {

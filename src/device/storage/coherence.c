@@ -411,6 +411,21 @@ void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *te
   nd4c_storage_unlock(body);
 }
 
+nd4c_status nd4c_storage_create_spent(const char *text, nd4c_storage **storage) {
+  nd4c_device *host = NULL;
+  nd4c_storage *made = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  ND4C_TRY(nd4c_storage_create_own(host, NULL, ND4C_DTYPE_NONE, 0, "a spent array", &made));
+  nd4c_storage_poison(made, ND4C_POISONED, text);
+  if (((nd4c_storage_body *)made)->poison_text == NULL) {
+    nd4c_storage_release(made);
+    return nd4c_fail_memory("a text", strlen(text));
+  }
+  made->flags |= ND4C_STORAGE_READ_ONLY;
+  *storage = made;
+  return ND4C_OK;
+}
+
 /* Makes the device's replica stale if another one is current; false: there is none. */
 static bool leave_to_others(nd4c_storage_body *body, const nd4c_device *device) {
   nd4c_replica *suspect = nd4c_replica_find(body, device), *other = &body->first;

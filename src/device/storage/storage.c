@@ -92,6 +92,14 @@ void nd4c_storage_body_reset(nd4c_storage_body *body) {
   atomic_store_explicit(&body->attached, false, memory_order_relaxed);
 }
 
+bool nd4c_storage_is_alone(const nd4c_storage *storage, const nd4c_device *device) {
+  const nd4c_storage_body *body = (const nd4c_storage_body *)storage;
+  return storage->flags == 0 && atomic_load_explicit(&storage->references, memory_order_acquire) == 1 &&
+         atomic_load_explicit(&storage->device, memory_order_relaxed) == device &&
+         atomic_load_explicit(&storage->address, memory_order_acquire) != NULL && body->first.pinned == 0 &&
+         body->first.next == NULL && body->release == NULL;
+}
+
 /* Hands over the replica's block with its fences, the writer's and the readers'. */
 static bool give_block_away(nd4c_replica *replica) {
   if (replica->block.node == NULL || !replica->device->description.asynchronous) {

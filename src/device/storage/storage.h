@@ -117,6 +117,11 @@ void nd4c_storage_refresh(nd4c_storage *storage);
 /* The best source of the contents for `device`: itself, the host, or the device that wrote them. */
 nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device);
 
+/* Whether the storage is nd4c's own writable memory, of which no other code has a reference or a pinned address, and
+ * which is current on this device alone, ready and with an address: its memory may serve another array. Only for a
+ * thread that no other one shares the storage with. */
+bool nd4c_storage_is_alone(const nd4c_storage *storage, const nd4c_device *device);
+
 /* Counts as a use of the replica on the device, so that it is spilled later; for inputs of an operation whose results
  * are not allocated yet. */
 void nd4c_storage_use(nd4c_storage *storage, const nd4c_device *device);
@@ -127,6 +132,9 @@ int64_t nd4c_storage_spill(const nd4c_device *device, int64_t bytes);
 
 /* Marks a storage as left without a value by a failed operation: reads fail with POISONED and this text. */
 void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text);
+/* A storage without bytes for arrays that have given their memory away: it is read-only, and reading it fails with
+ * POISONED and this text. */
+nd4c_status nd4c_storage_create_spent(const char *text, nd4c_storage **storage);
 /* After a failed kernel that may have written part of the device's replica: a value that is current on another device
  * stays; if there is none, the storage is poisoned. */
 void nd4c_storage_fail_write(nd4c_storage *storage, const nd4c_device *device, nd4c_status code, const char *text);

@@ -93,7 +93,7 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step, bool profile
   return ND4C_OK;
 }
 
-static nd4c_status run_steps(const nd4c_plan *plan) {
+static nd4c_status run_steps(nd4c_plan *plan) {
   const bool profiled = nd4c_plan_is_profiled(plan);
   const bool watched = profiled || nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; i++) {
@@ -105,6 +105,7 @@ static nd4c_status run_steps(const nd4c_plan *plan) {
     }
     if (status != ND4C_OK) {
       char text[256];
+      plan->failed_at = i;
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
     }
   }

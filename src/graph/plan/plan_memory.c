@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/status.h"
-#include "device/provider/compilers.h"
 #include "graph/control.h"
 #include "graph/plan.h"
 
@@ -139,50 +138,15 @@ static void note_lifetimes(planning *work) {
   }
 }
 
-static bool same_layout(const nd4c_slot *a, const nd4c_slot *b) {
-  if (a->dtype != b->dtype || a->rank != b->rank) {
-    return false;
-  }
-  for (int32_t i = 0; i < a->rank; i++) {
-    if (a->shape[i] != b->shape[i] || (a->strides[i] != b->strides[i] && a->shape[i] > 1)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* The memory of an addend is not reused, because kernels may keep partial sums in the output. */
-static bool may_be_in_place(const nd4c_plan *plan, const nd4c_step *step) {
-  const nd4c_plan_segment *segment = step->segment;
-  return segment != NULL ? nd4c_compiler_computes_in_place(segment->compiler) &&
-                               (segment->info.flags & ND4C_EXECUTABLE_KEEPS_INPUTS) == 0
-                         : plan->graph->nodes[step->node].def->alias == ND4C_ALIAS_SAME;
-}
-
-/* The input whose memory step `index` can reuse for its output, or -1. The input's last use is this step, its layout
- * equals the output's, and no other operand reads the memory with another layout. */
+/* The input whose memory step `index` can reuse for its output, or -1: in the arena, and last used by this step. Empty
+ * slots stay at the place that produces them. */
 static int32_t find_in_place(const planning *work, int32_t index) {
   const nd4c_plan *plan = work->plan;
   const nd4c_step *step = &plan->steps[index];
-  if (step->output_count != 1 || !may_be_in_place(plan, step)) {
-    return -1;
-  }
-  const nd4c_slot *output = &plan->slots[step->outputs[0]];
   for (int32_t i = 0; i < step->input_count; i++) {
-    if (step->inputs[i] < 0) {
-      continue;
-    }
-    const nd4c_slot *input = &plan->slots[step->inputs[i]];
-    const nd4c_slot *root = &plan->slots[input->root];
-    /* Empty slots stay at the place that produces them. */
-    bool fits = root->kind == ND4C_SLOT_ARENA && root->place == work->place && work->last_use[input->root] == index &&
-                input->offset == 0 && root->bytes == output->bytes && same_layout(input, output);
-    for (int32_t k = 0; k < step->input_count && fits; k++) {
-      const nd4c_slot *other = step->inputs[k] < 0 ? NULL : &plan->slots[step->inputs[k]];
-      bool shares = other != NULL && other->root == input->root;
-      fits = !shares || (other->offset == 0 && same_layout(other, output));
-    }
-    if (fits) {
+    const int32_t at = step->inputs[i] < 0 ? -1 : plan->slots[step->inputs[i]].root;
+    if (at >= 0 && plan->slots[at].kind == ND4C_SLOT_ARENA && plan->slots[at].place == work->place &&
+        work->last_use[at] == index && nd4c_plan_is_in_place(plan, step, i)) {
       return i;
     }
   }

@@ -5,11 +5,12 @@ from nd4c.onnx._model import Model, Node, Value, load
 from nd4c.onnx._metadata import ModelMetadata
 from nd4c.onnx._options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
 from nd4c.onnx._providers import get_all_providers, get_available_providers, get_device
+from nd4c.onnx._runner import Runner
 from nd4c.onnx._session import InferenceSession
 from nd4c.onnx._values import IOBinding, NodeArg, OrtValue
 
 __all__ = ["ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "Model", "ModelMetadata", "Node", "NodeArg", "OrtValue",
-           "RunOptions", "SessionOptions", "Value", "get_all_providers", "get_available_providers", "get_device", "load"]
+           "RunOptions", "Runner", "SessionOptions", "Value", "get_all_providers", "get_available_providers", "get_device", "load"]
 
 
 def __getattr__(name):

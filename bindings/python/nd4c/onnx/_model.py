@@ -15,6 +15,7 @@ from nd4c._devices import Device, find, on
 from nd4c._errors import Error, check, error
 from nd4c._handles import Owner
 from nd4c._library import bind, take_text
+from nd4c.onnx._runner import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -305,6 +306,13 @@ class Model(Owner):
         result = self.run(dict(zip((value.name for value in self.inputs), arguments), **named))
         values = tuple(result.values())
         return values[0] if len(values) == 1 else values
+
+    def runner(self) -> Runner:
+        """A Runner, to which arrays are bound once for many runs.
+
+        >>> nd4c.onnx.load("digits/digits.onnx").runner().bind_input("image", nd4c.zeros((1, 1, 8, 8), dtype="float32"))
+        """
+        return Runner(self)
 
     def compile(self, target: str, path: Union[str, os.PathLike[str]], /,
                 shapes: Optional[Mapping[str, Sequence[int]]] = None) -> str:
