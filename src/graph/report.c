@@ -41,7 +41,7 @@ static void print_records(const nd4c_plan *plan, nd4c_text *text) {
 static void print_costs(const nd4c_plan *plan, nd4c_text *text) {
   char before[96], after[96];
   nd4c_text_print(text, "estimate%s: %s before the passes; %s after them\n",
-                  nd4c_graph_dim_count(plan->graph) > 0 ? " (each dim at its lowest value)" : "",
+                  nd4c_graph_dim_count(plan->graph) > 0 ? " (each dim as 64, or its bound nearest to 64)" : "",
                   nd4c_cost_text(plan->cost_recorded, before, sizeof before),
                   nd4c_cost_text(plan->cost, after, sizeof after));
 }

@@ -1,5 +1,6 @@
 /* Implements cost.h. Products of matrices, convolutions, attention and recurrent layers have formulas of their own; the
- * other ops count by their category. Extents that depend on dims count by their lowest values. */
+ * other ops count by their category. Extents that depend on dims count as they usually are
+ * (nd4c_extents_usual). */
 #include "graph/ir/cost.h"
 
 #include <math.h>
@@ -18,9 +19,14 @@ static const nd4c_graph_value *input_of(const nd4c_graph *graph, const nd4c_grap
   return given ? &graph->values[node->inputs[position]] : &none;
 }
 
+/* At least 1: an axis that may be empty must not hide what the others cost. */
+static double extent_of(const nd4c_graph *graph, int64_t extent) {
+  return nd4c_extent_is_symbolic(extent) ? fmax(nd4c_extents_usual(graph->extents, extent), 1) : (double)extent;
+}
+
 /* Extent of an axis that is counted from the end: 0 is the last one. 1 if there is no such axis. */
 static double extent_from_end(const nd4c_graph *graph, const nd4c_graph_value *value, int32_t axis) {
-  return axis < value->rank ? (double)nd4c_graph_least(graph, value->shape[value->rank - 1 - axis]) : 1.0;
+  return axis < value->rank ? extent_of(graph, value->shape[value->rank - 1 - axis]) : 1.0;
 }
 
 static double size_of(const nd4c_graph *graph, const nd4c_graph_value *value) {
@@ -29,7 +35,7 @@ static double size_of(const nd4c_graph *graph, const nd4c_graph_value *value) {
     return (double)value->size;
   }
   for (int32_t i = 0; i < value->rank; i++) {
-    size *= (double)nd4c_graph_least(graph, value->shape[i]);
+    size *= extent_of(graph, value->shape[i]);
   }
   return size;
 }
@@ -52,7 +58,7 @@ static double largest_size(const nd4c_graph *graph, const nd4c_graph_node *node)
 static double of_windows(const nd4c_graph *graph, const nd4c_graph_value *output, const nd4c_graph_value *w) {
   return w->rank == 0 || w->shape[0] == 0
              ? 0
-             : 2.0 * size_of(graph, output) * size_of(graph, w) / (double)nd4c_graph_least(graph, w->shape[0]);
+             : 2.0 * size_of(graph, output) * size_of(graph, w) / extent_of(graph, w->shape[0]);
 }
 
 /* q [n, heads, t, head] or [n, t, features]: scores, and their product with v. */
@@ -195,7 +201,11 @@ static double bytes_of(const nd4c_graph *graph, const nd4c_graph_value *value) {
                                               : (double)nd4c_dtype_bytes(value->dtype, value->size);
 }
 
-/* Ops that pick elements read no more of their first input than they write. */
+double nd4c_value_bytes(const nd4c_graph *graph, nd4c_value value) {
+  return bytes_of(graph, &graph->values[value]);
+}
+
+/* Ops that pick elements read no more of their first input than they write, and ops without results nothing. */
 static double count_bytes(const nd4c_graph *graph, const nd4c_graph_node *node) {
   const nd4c_category category = node->def->info.category;
   const bool picks = category == ND4C_CATEGORY_INDEXING || category == ND4C_CATEGORY_SHAPE;
@@ -210,7 +220,7 @@ static double count_bytes(const nd4c_graph *graph, const nd4c_graph_node *node) 
     const double bytes = bytes_of(graph, input_of(graph, node, i));
     read += picks && i == 0 ? fmin(bytes, written) : bytes;
   }
-  return read + written;
+  return written > 0 ? read + written : 0;
 }
 
 /* The dearer branch; each round of a loop whose rounds are known, else one. */

@@ -11,6 +11,8 @@ typedef struct nd4c_cost {
   double bytes;      /* read and written, each operand once; nothing for ops that can be views */
 } nd4c_cost;
 
+/* What the value's elements take. */
+double nd4c_value_bytes(const nd4c_graph *graph, nd4c_value value);
 nd4c_cost nd4c_node_cost(const nd4c_graph *graph, const nd4c_graph_node *node);
 /* Of all nodes. */
 nd4c_cost nd4c_graph_cost(const nd4c_graph *graph);

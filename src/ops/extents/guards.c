@@ -207,6 +207,9 @@ bool nd4c_extents_assume(nd4c_extents *extents, nd4c_relation relation, int64_t 
   }
   extents->guards[extents->guard_count] = guard;
   extents->guard_count++;
+  if (relation == ND4C_RELATION_EQUAL || relation == ND4C_RELATION_BROADCASTS) {
+    nd4c_extents_renew_usual(extents);
+  }
   return true;
 }
 
@@ -219,7 +222,10 @@ int32_t nd4c_extents_guard_count(const nd4c_extents *extents) {
 }
 
 void nd4c_extents_forget(nd4c_extents *extents, int32_t count) {
-  extents->guard_count = count < extents->guard_count ? count : extents->guard_count;
+  if (count < extents->guard_count) {
+    extents->guard_count = count;
+    nd4c_extents_renew_usual(extents);
+  }
 }
 
 const char *nd4c_extents_guard_text(const nd4c_extents *extents, int32_t guard, char *buffer, size_t size) {

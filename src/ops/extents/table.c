@@ -130,6 +130,7 @@ bool nd4c_extents_atom(nd4c_extents *extents, nd4c_extent_atom atom, int32_t *nu
     return nd4c_extents_fail(extents, status);
   }
   *number = extents->atom_count++;
+  atom.usual = nd4c_atom_usual(extents, &atom);
   extents->atoms[*number] = atom;
   return true;
 }
@@ -356,11 +357,13 @@ bool nd4c_extents_intern(nd4c_extents *extents, const nd4c_polynomial *polynomia
   }
   memcpy(extents->terms + extents->term_count, polynomial->terms,
          (size_t)polynomial->count * sizeof *polynomial->terms);
-  extents->expressions[extents->expression_count] = (nd4c_expression){.first = extents->term_count,
-                                                                      .count = polynomial->count,
-                                                                      .next = extents->expression_buckets[bucket],
-                                                                      .low = low < 0 ? 0 : low,
-                                                                      .high = high};
+  extents->expressions[extents->expression_count] =
+      (nd4c_expression){.first = extents->term_count,
+                        .count = polynomial->count,
+                        .next = extents->expression_buckets[bucket],
+                        .low = low < 0 ? 0 : low,
+                        .high = high,
+                        .usual = nd4c_polynomial_usual(extents, polynomial)};
   extents->expression_buckets[bucket] = extents->expression_count;
   *extent = ND4C_EXTENT_FIRST - extents->expression_count;
   extents->expression_count++;

@@ -20,6 +20,7 @@ typedef struct nd4c_extent_atom {
   int32_t dim;       /* number of a dim */
   int64_t a, b;      /* extents that the others are made of */
   int64_t low, high; /* high INT64_MAX: no bound */
+  double usual;      /* nd4c_extents_usual; nd4c_extents_atom sets it */
 } nd4c_extent_atom;
 
 /* A product of atoms: their numbers in ascending order, an atom as often as its power. Monomial 0 is the empty
@@ -44,6 +45,7 @@ typedef struct nd4c_expression {
   int32_t first, count; /* in the list of terms */
   int32_t next;
   int64_t low, high;
+  double usual; /* nd4c_extents_usual */
 } nd4c_expression;
 
 typedef struct nd4c_guard {
@@ -84,6 +86,13 @@ bool nd4c_extents_intern(nd4c_extents *extents, const nd4c_polynomial *polynomia
 /* Lowest and highest value by interval arithmetic; INT64_MIN and INT64_MAX: no bound. */
 void nd4c_polynomial_bounds(const nd4c_extents *extents, const nd4c_polynomial *polynomial, int64_t *low,
                             int64_t *high);
+
+/* -- usual.c: what nd4c_extents_usual is of an atom and of a polynomial, from what they are made of -- */
+
+double nd4c_atom_usual(const nd4c_extents *extents, const nd4c_extent_atom *atom);
+double nd4c_polynomial_usual(const nd4c_extents *extents, const nd4c_polynomial *polynomial);
+/* All of them anew, after guards were added or dropped. */
+void nd4c_extents_renew_usual(nd4c_extents *extents);
 
 /* -- polynomial.c: false beyond 64 bits or if there are too many terms -- */
 

@@ -5,7 +5,9 @@
  * are moved by at most two units in the last place, and an element may differ by FACTOR times the largest difference
  * that this makes. So a sum that cancels gets a wide tolerance and a transpose none. NaN and infinities must be where
  * they were, unless the moved operands change them, too. Zeros among the moved operands get random signs, because a sum
- * in another order may have another one. At last, an element is right if it is as near as the other one to the same
+ * in another order may have another one. Where the request allows another order, NaN and infinities of products
+ * become one another by random, because (A B) x may have a sum of infinities where A (B x) has one of them alone. At
+ * last, an element is right if it is as near as the other one to the same
  * graph in float64. */
 #include <math.h>
 #include <stdio.h>
@@ -149,14 +151,16 @@ static nd4c_array *widened(nd4c_array *array, bool wide) {
  * may be a bound (fuse_activation). gelu
  * is right to some units in the last place of x, not of its result, which is much smaller for x below -2. Activations
  * that are products of x with a function of x give their limit -0 for minus infinity, where the product is NaN
- * (swish). */
+ * (swish). The fast kernels of swish divide by 1 + e^-x, which is infinite where sigmoid is not yet 0. */
 static bool deviates(nd4c_op op) {
   return op == ND4C_OP_gelu || op == ND4C_OP_relu || op == ND4C_OP_erf || op == ND4C_OP_tanh ||
-         op == ND4C_OP_multiply || op == ND4C_OP_divide || op == ND4C_OP_clip;
+         op == ND4C_OP_multiply || op == ND4C_OP_divide || op == ND4C_OP_clip || op == ND4C_OP_sigmoid;
 }
 
-static double deviated(nd4c_op op, double from, double to, bool loses, double step) {
+static double deviated(nd4c_op op, double from, double to, bool loses, double step, double least) {
   switch (op) {
+    case ND4C_OP_sigmoid:
+      return loses && fabs(to) < least ? 0 : to;
     case ND4C_OP_relu:
     case ND4C_OP_clip: /* between 0 and 6; clip between other bounds keeps NaN, which this allows as well */
       return isnan(to) && loses ? 0 : to;
@@ -192,7 +196,7 @@ static void deviate(nd4c_op op, const nd4c_array *x, nd4c_array **result, uint64
   const bool loses = rg_random(random) % 2 == 0;
   for (int64_t i = 0; i < count && count == from_count; i++) {
     const double step = (double)((int64_t)(rg_random(random) % 5) - 2) * last_place(dtype, from[i]);
-    to[i] = deviated(op, from[i], to[i], loses, step);
+    to[i] = deviated(op, from[i], to[i], loses, step, least_normal(dtype));
   }
   put_numbers(result, to);
   free(from);
@@ -213,6 +217,18 @@ static void lose_nan(nd4c_array **result) {
   double *numbers = read_numbers(*result, &count);
   for (int64_t i = 0; i < count; i++) {
     numbers[i] = isnan(numbers[i]) ? 0 : numbers[i];
+  }
+  put_numbers(result, numbers);
+  free(numbers);
+}
+
+/* Lets NaN and infinities of a sum become one another. */
+static void exchange_infinities(nd4c_array **result, uint64_t *random) {
+  static const double any[] = {NAN, INFINITY, -INFINITY};
+  int64_t count = 0;
+  double *numbers = read_numbers(*result, &count);
+  for (int64_t i = 0; i < count; i++) {
+    numbers[i] = isfinite(numbers[i]) ? numbers[i] : any[rg_random(random) % 3];
   }
   put_numbers(result, numbers);
   free(numbers);
@@ -246,6 +262,10 @@ static nd4c_status compute_node(const rg_sketch *sketch, const rg_node *node, bo
   }
   if (status == ND4C_OK && random != NULL && is_shared_out(sketch, node) && rg_random(random) % 2 == 0) {
     lose_nan(&outputs[0]);
+  }
+  if (status == ND4C_OK && random != NULL && is_product(op) && rg_reorders(sketch) &&
+      rg_is_float(nd4c_array_dtype(outputs[0])) && rg_random(random) % 2 == 0) {
+    exchange_infinities(&outputs[0], random);
   }
   for (int32_t i = 0; i < node->op->output_count && status == ND4C_OK; i++) {
     values[node->outputs[i]] = outputs[i];

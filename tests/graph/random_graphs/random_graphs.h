@@ -77,6 +77,11 @@ typedef struct rg_sketch {
   bool borrows; /* a copy: `owned` belongs to another sketch, and there is no graph to try ops in */
 } rg_sketch;
 
+/* Whether the plans with passes may compute sums and products in another order. */
+static inline bool rg_reorders(const rg_sketch *sketch) {
+  return sketch->seed % 4 == 3;
+}
+
 /* -- random.c-like helpers, in sketch.c ---------------------------------------------------------------------------- */
 
 uint64_t rg_random(uint64_t *state);

@@ -322,7 +322,7 @@ static bool try_plain(trial *t, nd4c_array **base) {
 static void open_trial(trial *t, nd4c_graph *graph) {
   int32_t leaves[RG_VALUES];
   t->graph = graph;
-  t->reorders = t->sketch->seed % 4 == 3;
+  t->reorders = rg_reorders(t->sketch);
   t->input_count = rg_graph_inputs(t->sketch, leaves);
   for (int32_t i = 0; i < t->input_count; i++) {
     t->inputs[i] = nd4c_array_retain(t->sketch->values[leaves[i]].array);
