@@ -18,8 +18,9 @@ ND4C_EXTERN_C_BEGIN
 
 typedef struct nd4c_graph nd4c_graph;
 typedef struct nd4c_plan nd4c_plan;
+typedef struct nd4c_state nd4c_state; /* nd4c/variable.h */
 
-/* A value of a graph: an input, a constant, or an output of a node. Negative: none. */
+/* A value of a graph: an input, a variable, a constant, or an output of a node. Negative: none. */
 typedef int32_t nd4c_value;
 #define ND4C_VALUE_NONE (-1)
 
@@ -45,7 +46,8 @@ ND4C_API nd4c_status nd4c_graph_guards(const nd4c_graph *graph, char **text);
 ND4C_API nd4c_status nd4c_graph_bind(const nd4c_graph *graph, const char *const *names, const int64_t *extents,
                                      int32_t count, nd4c_graph **bound);
 
-/* Declares an input. Names are unique among inputs (ND4C_NAME). Extents are numbers or this graph's (nd4c_graph_dim).
+/* Declares an input. Names are unique among inputs and variables (ND4C_NAME). Extents are numbers or this graph's
+ * (nd4c_graph_dim).
  */
 ND4C_API nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dtype, int32_t rank,
                                       const int64_t *shape, nd4c_value *value);
@@ -178,12 +180,14 @@ typedef struct nd4c_plan_options {
    * a placement on several devices, or nd4c_plan_compile is asked. The report says how many nodes compute in the dtype.
    */
   nd4c_dtype precision;
+  /* Where the graph's variables are (nd4c/variable.h); the plan keeps a reference. NULL: the graph's own state. */
+  nd4c_state *state;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
  * the context's settings and stream, even if the context is destroyed first, and the kernels chosen now: later changes
- * of configuration (forced or disabled engines, strictness) affect later plans only. ARGUMENT: the graph has no
- * outputs. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node.
+ * of configuration (forced or disabled engines, strictness) affect later plans only. ARGUMENT: the graph has no outputs
+ * and assigns no variable. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node.
  *
  * If the graph has dims, each must follow from the inputs: an input has an extent that is the dim, or a multiple of it
  * plus a number (UNSUPPORTED; the text names the dim). Runs choose kernels for the sizes that they bring, with the

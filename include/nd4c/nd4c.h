@@ -30,6 +30,7 @@
 #include "nd4c/runner.h"
 #include "nd4c/status.h"
 #include "nd4c/trace.h"
+#include "nd4c/variable.h"
 #include "nd4c/version.h"
 #include "nd4c/workspace.h"
 

@@ -11,9 +11,11 @@
 #include "graph/callers.h"
 #include "graph/control.h"
 #include "graph/dynamic.h"
+#include "graph/ir/variables.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 #include "graph/precision.h"
+#include "graph/variables.h"
 
 void nd4c_plan_destroy(nd4c_plan *plan) {
   if (plan == NULL || plan->magic != ND4C_PLAN_ALIVE) {
@@ -21,6 +23,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   }
   nd4c_dynamic_free(plan);
   nd4c_callers_free(plan);
+  nd4c_plan_free_variables(plan);
   nd4c_plan_release_mode(plan);
   for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_choice_release(plan->steps[i].choice);
@@ -73,7 +76,7 @@ nd4c_status nd4c_plan_allocate(nd4c_plan **plan) {
 }
 
 nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *function) {
-  return graph->outputs.count > 0
+  return graph->outputs.count > 0 || nd4c_variables_assigned(graph) > 0
              ? ND4C_OK
              : nd4c_fail(ND4C_ARGUMENT, "%s: the graph has no outputs: name them by nd4c_graph_output", function);
 }
@@ -107,6 +110,7 @@ static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, const nd4c_pl
   const bool optimize = options == NULL || !options->no_optimization;
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
   plan->nodes_recorded = graph->node_count;
+  ND4C_TRY(nd4c_plan_open_variables(plan, options));
   return nd4c_graph_dim_count(plan->graph) > 0 ? nd4c_dynamic_make(plan, options, optimize)
                                                : nd4c_plan_build(plan, optimize);
 }

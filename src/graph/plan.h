@@ -149,17 +149,19 @@ typedef struct nd4c_plan_callers {
 } nd4c_plan_callers;
 
 typedef struct nd4c_dynamic nd4c_dynamic;
+typedef struct nd4c_plan_variables nd4c_plan_variables;
 typedef struct nd4c_plan_common nd4c_plan_common;
 
 struct nd4c_plan {
   uint32_t magic;
-  nd4c_dynamic *dynamic;         /* dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
-                                    computes itself */
-  nd4c_plan_common *common;      /* plan/common.h, of a binding that shares choices with others; borrowed; else NULL */
-  bool borrows;                  /* the graph has its names and attributes from the graph of a plan with dims */
-  nd4c_plan_callers *callers;    /* NULL in a further caller */
-  struct nd4c_plan *parent;      /* of a further caller: the plan that it belongs to, else NULL */
-  struct nd4c_plan *next_caller; /* the next idle one */
+  nd4c_dynamic *dynamic;          /* dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
+                                     computes itself */
+  nd4c_plan_common *common;       /* plan/common.h, of a binding that shares choices with others; borrowed; else NULL */
+  nd4c_plan_variables *variables; /* variables.h; NULL: the graph has none, or it is a plan inside another one */
+  bool borrows;                   /* the graph has its names and attributes from the graph of a plan with dims */
+  nd4c_plan_callers *callers;     /* NULL in a further caller */
+  struct nd4c_plan *parent;       /* of a further caller: the plan that it belongs to, else NULL */
+  struct nd4c_plan *next_caller;  /* the next idle one */
   nd4c_region region;
   nd4c_context *context; /* one reference; places[0] has it, too. NULL: the plan has none */
   bool moved;            /* it has left the context that it was made on */

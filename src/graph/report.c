@@ -8,6 +8,7 @@
 #include "graph/dynamic.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
+#include "graph/variables.h"
 
 static void print_head(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "plan on %s", plan->device->identity);
@@ -375,6 +376,7 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   }
   nd4c_text report = {0};
   print_head(plan, &report);
+  nd4c_plan_print_variables(plan, &report);
   if (plan->dynamic != NULL) {
     nd4c_dynamic_print(plan, print_made, &report);
   } else {

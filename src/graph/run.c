@@ -11,6 +11,7 @@
 #include "dispatch/routed.h"
 #include "dispatch/whole.h"
 #include "graph/dynamic.h"
+#include "graph/variables.h"
 
 /* Ranks and extents of a graph with dims: those that are numbers. */
 static bool shape_fits(const nd4c_graph_value *value, const nd4c_array *array) {
@@ -51,16 +52,22 @@ static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd
   return nd4c_plan_check_port(plan, what, port, array);
 }
 
-static nd4c_status check_arguments(const nd4c_plan *plan, const nd4c_run_request *request) {
-  const nd4c_graph *graph = plan->graph;
+/* Against the plan's own numbers of inputs and outputs, or those of its graph. */
+static nd4c_status check_counts(const nd4c_run_request *request, int32_t inputs, int32_t outputs) {
   if ((request->inputs == NULL && request->input_count > 0) ||
       (request->outputs == NULL && request->output_count > 0)) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_run: %s is NULL", request->inputs == NULL ? "inputs" : "outputs");
   }
-  if (request->input_count != graph->inputs.count || request->output_count != graph->outputs.count) {
+  if (request->input_count != inputs || request->output_count != outputs) {
     return nd4c_fail(ND4C_ARGUMENT, "plan: %d inputs and %d outputs were given, it has %d inputs and %d outputs",
-                     request->input_count, request->output_count, graph->inputs.count, graph->outputs.count);
+                     request->input_count, request->output_count, inputs, outputs);
   }
+  return ND4C_OK;
+}
+
+static nd4c_status check_arguments(const nd4c_plan *plan, const nd4c_run_request *request) {
+  const nd4c_graph *graph = plan->graph;
+  ND4C_TRY(check_counts(request, graph->inputs.count, graph->outputs.count));
   for (int32_t i = 0; i < request->input_count; i++) {
     ND4C_TRY(check_array(plan, "input", &graph->inputs.items[i], request->inputs[i]));
   }
@@ -311,7 +318,7 @@ static nd4c_status check_run(const nd4c_plan *plan, const nd4c_run_request *requ
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "plan");
 }
 
-nd4c_status nd4c_plan_run_request(nd4c_plan *plan, nd4c_context *context, const nd4c_run_request *request) {
+nd4c_status nd4c_plan_run_ports(nd4c_plan *plan, nd4c_context *context, const nd4c_run_request *request) {
   nd4c_plan *caller = NULL;
   ND4C_TRY(check_run(plan, request));
   if (plan->dynamic != NULL) {
@@ -327,6 +334,14 @@ nd4c_status nd4c_plan_run_request(nd4c_plan *plan, nd4c_context *context, const 
   }
   nd4c_callers_give(plan, caller);
   return status;
+}
+
+nd4c_status nd4c_plan_run_request(nd4c_plan *plan, nd4c_context *context, const nd4c_run_request *request) {
+  if (plan->variables == NULL) {
+    return nd4c_plan_run_ports(plan, context, request);
+  }
+  ND4C_TRY(check_counts(request, nd4c_plan_given_inputs(plan), nd4c_plan_given_outputs(plan)));
+  return nd4c_plan_run_variables(plan, context, request);
 }
 
 nd4c_status nd4c_plan_run_on(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/storage/storage.h"
+#include "graph/variables.h"
 
 enum { ALIVE = 0x72756e72, DEAD = 0x72756e64, SHOWN = 200 };
 
@@ -318,5 +319,5 @@ nd4c_status nd4c_runner_of_plan(nd4c_plan *plan, nd4c_runner **runner) {
   if (runner == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_runner_of_plan: runner is NULL");
   }
-  return nd4c_runner_make(&of_plan, plan, NULL, plan->graph->inputs.count, plan->graph->outputs.count, runner);
+  return nd4c_runner_make(&of_plan, plan, NULL, nd4c_plan_given_inputs(plan), nd4c_plan_given_outputs(plan), runner);
 }

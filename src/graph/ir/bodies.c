@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/ir/control.h"
+#include "graph/ir/variables.h"
 
 enum { FUNCTION_MAGIC = 0x66756e63, FUNCTION_DEAD = 0x66646561, SHOWN = 200 };
 
@@ -75,6 +76,7 @@ nd4c_status nd4c_function_make(const char *name, nd4c_graph *graph, nd4c_functio
 
 nd4c_status nd4c_function_copy(const char *name, const nd4c_graph *graph, nd4c_function **function) {
   nd4c_graph *copy = NULL;
+  ND4C_TRY(nd4c_variables_refuse(graph, "the body"));
   ND4C_TRY(nd4c_graph_clone(graph, &copy));
   return nd4c_function_make(name, copy, function);
 }

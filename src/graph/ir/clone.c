@@ -1,7 +1,7 @@
 /* Copies a whole graph, so that passes can rewrite the copy. plan.c and ahead.c begin with it. */
 #include "base/status.h"
 #include "graph/ir/control.h"
-#include "graph/ir/ports.h"
+#include "graph/ir/variables.h"
 
 static nd4c_status clone_values(const nd4c_graph *from, nd4c_graph *to) {
   for (int32_t i = 0; i < from->value_count; i++) {
@@ -49,7 +49,8 @@ static nd4c_status clone_into(const nd4c_graph *from, nd4c_graph *to) {
   ND4C_TRY(clone_values(from, to));
   ND4C_TRY(clone_nodes(from, to));
   ND4C_TRY(clone_ports(&from->inputs, "input", &to->region, &to->inputs));
-  return clone_ports(&from->outputs, "output", &to->region, &to->outputs);
+  ND4C_TRY(clone_ports(&from->outputs, "output", &to->region, &to->outputs));
+  return nd4c_variables_copy(from, to);
 }
 
 nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone) {

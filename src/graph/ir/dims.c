@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "graph/ir/control.h"
-#include "graph/ir/ports.h"
+#include "graph/ir/variables.h"
 
 enum { SHOWN = 200, TEXT = 1024 };
 
@@ -258,12 +258,12 @@ static nd4c_status bind_node(const nd4c_graph *graph, const nd4c_binding *bindin
   return node->control != NULL ? bind_outputs(graph, binding, bound, &made) : infer_outputs(bound, &made);
 }
 
-/* Constants and inputs with their shapes. What nodes give gets its shape from the node; a value that passes have left
- * without a node stays without one. */
+/* Constants, inputs and variables with their shapes. What nodes give gets its shape from the node; a value that passes
+ * have left without a node stays without one. */
 static nd4c_status bind_values(const nd4c_graph *graph, const nd4c_binding *binding, nd4c_graph *bound) {
   for (int32_t i = 0; i < graph->value_count; i++) {
     const nd4c_graph_value *value = &graph->values[i];
-    const bool given = value->constant != NULL || value->input >= 0;
+    const bool given = value->constant != NULL || value->input >= 0 || value->variable >= 0;
     int64_t shape[ND4C_MAX_RANK];
     nd4c_value added = ND4C_VALUE_NONE;
     ND4C_TRY(bind_list(binding, given ? value->rank : 0, value->shape, shape));
@@ -290,7 +290,7 @@ static nd4c_status bind_all(const nd4c_graph *graph, const nd4c_binding *binding
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     ND4C_TRY(nd4c_graph_output(bound, graph->outputs.items[i].name, graph->outputs.items[i].value));
   }
-  return ND4C_OK;
+  return nd4c_variables_copy(graph, bound);
 }
 
 static nd4c_status bind_into(const nd4c_graph *graph, int64_t *dims, nd4c_graph *bound) {

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "graph/ir/control.h"
 #include "graph/ir/derived.h"
-#include "graph/ir/ports.h"
+#include "graph/ir/variables.h"
 
 enum { GRAPH_MAGIC = 0x67726170, GRAPH_DEAD = 0x67646561, LABEL_SHOWN = 200 };
 
@@ -61,6 +61,7 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
   nd4c_deallocate(graph->controls);
   nd4c_ports_free(&graph->inputs);
   nd4c_ports_free(&graph->outputs);
+  nd4c_variables_free(graph);
   nd4c_deallocate(graph->values);
   nd4c_deallocate(graph->nodes);
   nd4c_deallocate(graph->held);
@@ -80,8 +81,8 @@ nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t ra
   if (copy == NULL) {
     return nd4c_error_code();
   }
-  graph->values[graph->value_count] =
-      (nd4c_graph_value){.dtype = dtype, .rank = rank, .size = size, .shape = copy, .input = -1, .producer = -1};
+  graph->values[graph->value_count] = (nd4c_graph_value){
+      .dtype = dtype, .rank = rank, .size = size, .shape = copy, .input = -1, .variable = -1, .producer = -1};
   *value = graph->value_count;
   graph->value_count++;
   return ND4C_OK;
@@ -96,6 +97,9 @@ nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dty
   }
   if (info == NULL || !info->available) {
     return nd4c_fail(ND4C_DTYPE, "graph: input '%s': dtype %d is not in this build", name == NULL ? "" : name, dtype);
+  }
+  if (name != NULL && nd4c_ports_find(&graph->variables, name) >= 0) {
+    return nd4c_fail(ND4C_NAME, "graph: there is already a variable named '%.*s'", LABEL_SHOWN, name);
   }
   nd4c_value added = ND4C_VALUE_NONE;
   nd4c_status status = nd4c_graph_add_value(graph, dtype, rank, shape, &added);

@@ -5,12 +5,13 @@
 
 #include "array/array.h"
 #include "base/region.h"
+#include "graph/names/ports.h"
 #include "nd4c/graph.h"
 #include "ops/extents/extents.h"
 #include "ops/op.h"
 
-/* A value is exactly one of: an input (input >= 0), a constant (constant != NULL), an output of a node (producer >=
- * 0). */
+/* A value is exactly one of: an input (input >= 0), a variable (variable >= 0), a constant (constant != NULL), an
+ * output of a node (producer >= 0). In the graph of a plan variables are inputs, too (variables.h). */
 typedef struct nd4c_graph_value {
   nd4c_dtype dtype;
   int32_t rank;
@@ -19,6 +20,7 @@ typedef struct nd4c_graph_value {
   nd4c_array *constant; /* one reference */
   bool derived;         /* the constant is from derived.h, and this value holds a use of it */
   int32_t input;        /* position among the graph's inputs, -1: none */
+  int32_t variable;     /* its number, -1: none */
   int32_t producer;     /* node, -1: none */
   const int32_t *order; /* preferred memory order of the axes, slowest first; NULL: C order. Set by the layout pass */
 } nd4c_graph_value;
@@ -36,18 +38,11 @@ typedef struct nd4c_graph_node {
   nd4c_control *control;  /* its bodies, of which the graph holds a reference; NULL: an op */
 } nd4c_graph_node;
 
-typedef struct nd4c_graph_port {
-  const char *name;
-  nd4c_value value;
-} nd4c_graph_port;
-
-/* A growing list of ports with an index of their names. */
-typedef struct nd4c_graph_ports {
-  nd4c_graph_port *items;
-  int32_t count, capacity;
-  int32_t *table; /* open addressing: position + 1, 0 is free */
-  int32_t table_size;
-} nd4c_graph_ports;
+/* What a graph says about a variable; its name and value are in the port with its number. */
+typedef struct nd4c_variable {
+  nd4c_value initial, assigned; /* ND4C_VALUE_NONE: not assigned */
+  bool trainable;
+} nd4c_variable;
 
 struct nd4c_graph {
   uint32_t magic;
@@ -56,7 +51,10 @@ struct nd4c_graph {
   int32_t value_count, value_capacity;
   nd4c_graph_node *nodes;
   int32_t node_count, node_capacity;
-  nd4c_graph_ports inputs, outputs;
+  nd4c_graph_ports inputs, outputs, variables;
+  nd4c_variable *variable_items; /* by variable */
+  int32_t variable_capacity;
+  nd4c_state *state; /* its own, one reference; NULL: it has no variables */
   nd4c_array **held; /* arrays that attributes refer to, one reference each */
   int32_t held_count, held_capacity;
   nd4c_control **controls; /* of nodes with bodies, one reference each */

@@ -1,5 +1,6 @@
-/* Implements ports.h. graph.c adds a port for each input and output, and clone.c copies them. */
-#include "graph/ir/ports.h"
+/* Implements ports.h. graph.c adds a port for each input and output, variables.c one for each
+ * variable, and clone.c copies them. */
+#include "graph/names/ports.h"
 
 #include <string.h>
 
@@ -24,6 +25,12 @@ static int32_t *find_cell(const nd4c_graph_ports *ports, const char *name) {
   return &ports->table[cell];
 }
 
+static void fill_table(nd4c_graph_ports *ports) {
+  for (int32_t i = 0; i < ports->count; i++) {
+    *find_cell(ports, ports->items[i].name) = i + 1;
+  }
+}
+
 static nd4c_status grow_table(nd4c_graph_ports *ports) {
   if (ports->count < ports->table_size / 2) {
     return ND4C_OK;
@@ -34,9 +41,7 @@ static nd4c_status grow_table(nd4c_graph_ports *ports) {
   nd4c_deallocate(ports->table);
   ports->table = table;
   ports->table_size = size;
-  for (int32_t i = 0; i < ports->count; i++) {
-    *find_cell(ports, ports->items[i].name) = i + 1;
-  }
+  fill_table(ports);
   return ND4C_OK;
 }
 
@@ -62,6 +67,18 @@ nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_region *region, const c
   ports->count++;
   *cell = ports->count;
   return ND4C_OK;
+}
+
+int32_t nd4c_ports_find(const nd4c_graph_ports *ports, const char *name) {
+  return ports->count == 0 ? -1 : *find_cell(ports, name) - 1;
+}
+
+void nd4c_ports_cut(nd4c_graph_ports *ports, int32_t count) {
+  if (count < ports->count) {
+    ports->count = count;
+    memset(ports->table, 0, (size_t)ports->table_size * sizeof *ports->table);
+    fill_table(ports);
+  }
 }
 
 void nd4c_ports_free(nd4c_graph_ports *ports) {
