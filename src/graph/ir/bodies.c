@@ -346,6 +346,16 @@ static nd4c_status append_all(const appending *work, const bool *chosen) {
   return ND4C_OK;
 }
 
+/* Nodes of numbers alone may go to a graph that has none of the dims. */
+static bool need_dims(const nd4c_graph *from, const bool *chosen) {
+  bool need = false;
+  for (int32_t i = 0; i < from->node_count && nd4c_graph_dim_count(from) > 0 && !need; i++) {
+    const nd4c_graph_node *node = &from->nodes[i];
+    need = (chosen == NULL || chosen[i]) && (node->control != NULL || !nd4c_graph_node_is_fixed(from, node));
+  }
+  return need;
+}
+
 nd4c_status nd4c_graph_append(nd4c_graph *graph, const nd4c_graph *from, const bool *chosen, nd4c_value *values) {
   appending work = {.graph = graph, .from = from, .values = values};
   int32_t most = 1;
@@ -353,7 +363,9 @@ nd4c_status nd4c_graph_append(nd4c_graph *graph, const nd4c_graph *from, const b
     const int32_t needed = from->nodes[i].input_count + from->nodes[i].output_count;
     most = needed > most ? needed : most;
   }
-  ND4C_TRY(nd4c_body_dims_make(from, graph, &work.dims));
+  if (need_dims(from, chosen)) {
+    ND4C_TRY(nd4c_body_dims_make(from, graph, &work.dims));
+  }
   nd4c_status status = nd4c_allocate_or_fail((size_t)most, sizeof *work.room, "operands of a body", &work.room);
   status = status == ND4C_OK ? append_all(&work, chosen) : status;
   nd4c_deallocate(work.room);

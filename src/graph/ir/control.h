@@ -76,10 +76,10 @@ void nd4c_body_dims_free(nd4c_body_dims *made);
 /* A shape of the body as the graph around it has it. */
 nd4c_status nd4c_body_dims_shape(const nd4c_body_dims *made, const nd4c_graph_value *value, int64_t *shape);
 
-/* Records nodes of `from`, whose dims `graph` has too, in their order, with their labels. values: by value of `from`,
- * the value of `graph` that stands for it; ND4C_VALUE_NONE: none yet. Inputs of `from` that the nodes read must have
- * one. Constants get one when a node first reads them, and so do the outputs of the nodes. chosen (NULL: all): by node,
- * which are recorded. */
+/* Records nodes of `from` in their order, with their labels; `graph` has the dims that they need. values: by value of
+ * `from`, the value of `graph` that stands for it; ND4C_VALUE_NONE: none yet. Inputs of `from` that the nodes read must
+ * have one. Constants get one when a node first reads them, and so do the outputs of the nodes. chosen (NULL: all): by
+ * node, which are recorded. */
 nd4c_status nd4c_graph_append(nd4c_graph *graph, const nd4c_graph *from, const bool *chosen, nd4c_value *values);
 
 /* The value of `graph` for a value of `from`, which may be a constant. */
