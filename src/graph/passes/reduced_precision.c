@@ -6,6 +6,10 @@
  * float32 and read casts. Inputs and outputs of the graph keep their dtypes. passes.c runs it on optimised plans of one
  * device.
  *
+ * Sums that a layer_norm or rms_norm reads stay in float32, with the norm: in a transformer they are what all layers
+ * add to, so roundings of them would add up over the layers. A linear that adds to such a sum becomes a linear in the
+ * reduced dtype and an add.
+ *
  * A node keeps its number and its outputs; only their dtype changes. So a value is either in float32 or in the reduced
  * dtype, a reader that wants the other one reads one cast that all such readers share, and no pair of casts arises.
  *
@@ -59,8 +63,6 @@ static const nd4c_op followers[] = {ND4C_OP_negative,
                                     ND4C_OP_where,
                                     ND4C_OP_bias_add,
                                     ND4C_OP_softmax,
-                                    ND4C_OP_layer_norm,
-                                    ND4C_OP_rms_norm,
                                     ND4C_OP_batch_norm,
                                     ND4C_OP_group_norm,
                                     ND4C_OP_instance_norm,
@@ -107,6 +109,7 @@ typedef struct state {
   int32_t count;      /* values before the pass; added ones are never looked up */
   bool *leads;        /* by value: an anchor depends on it */
   bool *scores;       /* by value: a softmax or a mask of an attention depends on it, without an anchor between */
+  bool *sums;         /* by value: a norm reads it, or a sum that a norm reads */
   bool *reduced;      /* by value: its dtype was changed */
   nd4c_value *other;  /* by value: the same in the other dtype, NONE: not made yet */
 } state;
@@ -190,12 +193,45 @@ static void find_scores(const state *s) {
   }
 }
 
-/* An anchor has operands of float32 or reduced ones; a follower has at least one reduced operand, and leads to another
- * anchor. */
+/* conv and linear have the addend at the same position. */
+_Static_assert((int)ND4C_IN_conv_addend == (int)ND4C_IN_linear_addend, "positions of conv and linear");
+
+/* What a conv or linear adds to its product; NONE if it adds nothing, or applies an activation to the sum. */
+static nd4c_value addend_of(const nd4c_graph_node *node) {
+  const nd4c_op op = node->def->info.op;
+  if (op != ND4C_OP_conv && op != ND4C_OP_linear) {
+    return ND4C_VALUE_NONE;
+  }
+  const int32_t activation = op == ND4C_OP_conv ? (int)ND4C_ATTR_conv_activation : (int)ND4C_ATTR_linear_activation;
+  return node->attrs[activation].as.i == ND4C_ACTIVATION_NONE ? nd4c_node_input(node, ND4C_IN_linear_addend)
+                                                              : ND4C_VALUE_NONE;
+}
+
+static bool is_sum(const nd4c_graph_node *node) {
+  return node->def->info.op == ND4C_OP_add || node->def->info.op == ND4C_OP_subtract;
+}
+
+static void find_sums(const state *s) {
+  const nd4c_graph *graph = s->rewrite->graph;
+  for (int32_t i = s->rewrite->existing - 1; i >= 0; i--) {
+    const nd4c_graph_node *node = &graph->nodes[i];
+    const nd4c_op op = node->def->info.op;
+    const bool norm = op == ND4C_OP_layer_norm || op == ND4C_OP_rms_norm, on = s->sums[node->outputs[0]];
+    if (norm || (on && node->def->view != NULL)) {
+      s->sums[node->inputs[0]] = true;
+    } else if (on && is_sum(node)) {
+      s->sums[node->inputs[0]] = s->sums[node->inputs[1]] = true;
+    } else if (on && addend_of(node) >= 0) {
+      s->sums[addend_of(node)] = true;
+    }
+  }
+}
+
+/* An anchor has operands of float32 or reduced ones; a follower has at least one reduced operand, leads to another
+ * anchor, and is no sum that a norm reads. */
 static bool is_candidate(const state *s, const nd4c_graph_node *node) {
-  const role its = s->leads[node->outputs[0]] || role_of(node->def->info.op) == ROLE_ANCHOR
-                       ? role_of(node->def->info.op)
-                       : ROLE_OTHER;
+  const bool follows = s->leads[node->outputs[0]] && !(s->sums[node->outputs[0]] && is_sum(node));
+  const role its = follows || role_of(node->def->info.op) == ROLE_ANCHOR ? role_of(node->def->info.op) : ROLE_OTHER;
   bool any = its == ROLE_ANCHOR && is_float(s, node->inputs[0]);
   for (int32_t i = 0; i < node->input_count && !any; i++) {
     any = its == ROLE_FOLLOWER && node->inputs[i] >= 0 && s->reduced[node->inputs[i]];
@@ -344,13 +380,39 @@ static nd4c_status reduce(state *s, int32_t index, bool *done) {
   return ND4C_OK;
 }
 
+/* Makes an add of the node, whose first operand is the product in the reduced dtype and whose second one is the addend
+ * in float32. */
+static nd4c_status split_sum(state *s, int32_t index, bool *done) {
+  const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
+  const nd4c_op_def *def = node->def;
+  const nd4c_value addend = addend_of(node);
+  nd4c_value *inputs = NULL, sum[2] = {ND4C_VALUE_NONE, addend};
+  nd4c_attr *attrs = NULL;
+  ND4C_TRY(nd4c_region_make(&s->region, def->info.attr_count, sizeof *attrs, &attrs));
+  for (int32_t i = 0; i < def->info.attr_count; i++) {
+    attrs[i] = (nd4c_attr){.name = def->info.attrs[i].name, .value = node->attrs[i]};
+  }
+  ND4C_TRY(inputs_as(s, index, true, &inputs));
+  ND4C_TRY(gives_reduced(s, index, inputs, done));
+  if (!*done) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_emit(&s->rewrite->emitter, def->info.op, inputs, ND4C_IN_linear_addend, attrs, def->info.attr_count,
+                     &sum[0]));
+  ND4C_TRY(nd4c_emit_cast(&s->rewrite->emitter, sum[0], ND4C_FLOAT32, &sum[0]));
+  ND4C_TRY(read_as(s, addend, false, &sum[1]));
+  return nd4c_rewrite_node(s->rewrite, index, ND4C_OP_add, sum, 2, NULL, NULL, done);
+}
+
 static nd4c_status visit(state *s, int32_t index) {
   const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
   bool fits = is_candidate(s, node);
   if (fits) {
     ND4C_TRY(is_fast(s, node, &fits));
   }
-  if (fits) {
+  if (fits && s->sums[node->outputs[0]] && addend_of(node) >= 0) {
+    ND4C_TRY(split_sum(s, index, &fits));
+  } else if (fits) {
     ND4C_TRY(reduce(s, index, &fits));
   }
   if (!fits) {
@@ -366,6 +428,7 @@ static nd4c_status rewrite_all(state *s) {
   s->count = graph->value_count;
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->leads, &s->leads));
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->scores, &s->scores));
+  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->sums, &s->sums));
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->reduced, &s->reduced));
   ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->other, &s->other));
   for (int32_t i = 0; i < s->count; i++) {
@@ -373,6 +436,7 @@ static nd4c_status rewrite_all(state *s) {
   }
   find_leads(s);
   find_scores(s);
+  find_sums(s);
   for (int32_t i = 0; i < s->rewrite->existing; i++) {
     ND4C_TRY(visit(s, i));
   }
