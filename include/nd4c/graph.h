@@ -182,6 +182,11 @@ typedef struct nd4c_plan_options {
   nd4c_dtype precision;
   /* Where the graph's variables are (nd4c/variable.h); the plan keeps a reference. NULL: the graph's own state. */
   nd4c_state *state;
+  /* Bytes that values between nodes should take at most while the plan runs. Where they would take more, the pass
+   * recompute computes cheap values again (element-wise ops, casts, fills, views) instead of keeping them, which costs
+   * time. It is no promise: what cannot be computed again stays, and the report says how large the arena is. 0: as the
+   * property nd4c.plan.arena says, by default no limit. ARGUMENT: negative. */
+  int64_t arena_bytes;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps

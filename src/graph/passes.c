@@ -91,6 +91,7 @@ static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *chang
       nd4c_rewrite_begin(&rewrite, d->plan->graph, row->where == ND4C_PASS_ANY ? d->context : d->plan->context);
   rewrite.math = d->plan->compile != NULL ? d->plan->compile->math : ND4C_MATH_EXACT;
   rewrite.precision = d->plan->precision;
+  rewrite.arena_bytes = d->plan->arena_limit;
   if (status == ND4C_OK) {
     status = row->run(&rewrite);
   }

@@ -83,6 +83,7 @@ nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *functio
 
 nd4c_status nd4c_plan_inherit(const char *function, const nd4c_plan *outer, nd4c_plan *inner) {
   inner->switches = outer->switches;
+  inner->arena_limit = outer->arena_limit;
   inner->precision = outer->precision;
   inner->precision_from = outer->precision_from;
   inner->precision_unused = outer->precision_unused;
@@ -123,6 +124,11 @@ static const char *passes_of(const nd4c_plan_options *options) {
   return options != NULL && ND4C_HAS_FIELD(options, passes) ? options->passes : NULL;
 }
 
+static int64_t arena_limit_of(const nd4c_plan_options *options) {
+  const bool given = options != NULL && ND4C_HAS_FIELD(options, arena_bytes) && options->arena_bytes > 0;
+  return given ? options->arena_bytes : nd4c_config_int(ND4C_CONFIG_PLAN_ARENA);
+}
+
 /* The plan's context: the caller's, or a new one if a placement names a single other device. */
 static nd4c_status settle(nd4c_plan *plan, nd4c_context *asked, const nd4c_placement *placement) {
   nd4c_device *single = placement != NULL ? nd4c_placement_single(placement) : NULL;
@@ -149,6 +155,10 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
     return nd4c_fail(ND4C_ARGUMENT, "%s: options.binding_bytes is %lld, expected at least 0", function,
                      (long long)options->binding_bytes);
   }
+  if (options != NULL && ND4C_HAS_FIELD(options, arena_bytes) && options->arena_bytes < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: options.arena_bytes is %lld, expected at least 0", function,
+                     (long long)options->arena_bytes);
+  }
   const nd4c_placement *placement = options != NULL && ND4C_HAS_FIELD(options, placement) ? options->placement : NULL;
   if (placement != NULL) {
     ND4C_TRY(nd4c_placement_check(placement));
@@ -160,6 +170,7 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
   nd4c_plan *created = NULL;
   ND4C_TRY(nd4c_plan_allocate(&created));
   created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
+  created->arena_limit = arena_limit_of(options);
   nd4c_engine_rules_read(&created->rules);
   nd4c_status status = nd4c_passes_switch(passes_of(options), &created->switches);
   status = status == ND4C_OK ? settle(created, resolved, placement) : status;

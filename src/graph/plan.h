@@ -192,6 +192,7 @@ struct nd4c_plan {
   nd4c_dtype precision_unused;   /* asked for, but the plan does not do it; ND4C_DTYPE_NONE: nothing */
   const char *precision_why;     /* why it does not */
   const char *precision_from;    /* "options.precision" or the property's name */
+  int64_t arena_limit;           /* what values between nodes should take at most; 0: no limit */
   nd4c_cost cost_recorded, cost; /* estimates for the graph before and after its passes */
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;

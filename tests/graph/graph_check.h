@@ -201,6 +201,17 @@ static inline bool check_has_step(const nd4c_plan *plan, nd4c_op op) {
   return false;
 }
 
+/* How often a pass rewrote the plan's graph. */
+static inline int32_t check_changes(const nd4c_plan *plan, const char *pass) {
+  for (int32_t i = 0; i < plan->pass_count; i++) {
+    if (strcmp(plan->passes[i].name, pass) == 0) {
+      return plan->passes[i].changes;
+    }
+  }
+  fail_msg("there is no pass %s", pass);
+  return -1;
+}
+
 /* No two blocks of the arena that are alive at the same step overlap, but for values computed in place. */
 static inline void check_arena(const nd4c_plan *plan) {
   int32_t *first = calloc((size_t)plan->slot_count + 1, sizeof *first);

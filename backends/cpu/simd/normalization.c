@@ -2,6 +2,7 @@
  * gaps. Rows of 16-bit floats (softmax, layer_norm, rms_norm) are widened, computed in f32 and rounded; batch_norm of
  * bfloat16 has factors and summands of f32. dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
+#include <string.h>
 
 #include "backends/cpu/simd/rows.h"
 #include "kernels/cpu/support/level.h"
@@ -333,6 +334,96 @@ static nd4c_status rms_norm_run(const nd4c_call *call) {
   return norm_rows(call, true);
 }
 
+/* -- skip_layer_norm ---------------------------------------------------------------------------------------------- */
+
+/* Rows are summed and normalised in a wider dtype: float64, or float32 for 16-bit floats. */
+typedef struct skip_job {
+  job norm; /* has x and y; its loops are those of `wide` */
+  nd4c_dtype wide;
+  nd4c_binary_loop add;
+  const char *skip, *addend;
+  char *sum;
+} skip_job;
+
+static nd4c_dtype wider(nd4c_dtype dtype) {
+  return nd4c_cpu_dtype_bytes(dtype) == 2 ? ND4C_FLOAT32 : ND4C_FLOAT64;
+}
+
+static bool skip_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *x = &call->inputs[0], *skip = &call->inputs[ND4C_IN_skip_layer_norm_skip];
+  const int64_t length = x->shape[x->rank - 1], most = ROW_BYTES / nd4c_cpu_dtype_bytes(wider(x->dtype));
+  ND4C_CPU_DECLINE_IF(x->size == 0, "the result is empty");
+  ND4C_CPU_DECLINE_IF(!contiguous(x, x->size) || !contiguous(skip, x->size) ||
+                          !contiguous(&call->outputs[0], x->size) || !contiguous(&call->outputs[1], x->size),
+                      "operands with gaps, or a skip that is broadcast");
+  ND4C_CPU_DECLINE_IF(length > most, "rows are at most %d", (int)most);
+  for (int32_t i = ND4C_IN_skip_layer_norm_scale; i < call->input_count; i++) {
+    const nd4c_tensor *operand = nd4c_cpu_input(call, i);
+    ND4C_CPU_DECLINE_IF(operand != NULL && !contiguous(operand, length), "a parameter is broadcast or has gaps");
+  }
+  return true;
+}
+
+/* The row in the wider dtype: in the buffer, or where it lies if it has that dtype. */
+static const char *row_widened(const skip_job *s, const char *row, char *buffer) {
+  if (row == NULL || s->wide == s->norm.dtype) {
+    return row;
+  }
+  nd4c_simd.cast->loops[s->norm.dtype][s->wide](s->norm.length, row, buffer);
+  return buffer;
+}
+
+static void row_narrowed(const skip_job *s, const char *row, char *to) {
+  if (s->wide == s->norm.dtype) {
+    memcpy(to, row, (size_t)(s->norm.length * s->norm.bytes));
+  } else {
+    nd4c_simd.cast->loops[s->wide][s->norm.dtype](s->norm.length, row, to);
+  }
+}
+
+static void skip_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const skip_job *s = user;
+  const job *j = &s->norm;
+  _Alignas(64) char sum[ROW_BYTES], other[ROW_BYTES], scales[ROW_BYTES], biases[ROW_BYTES], addends[ROW_BYTES];
+  const char *scale = row_widened(s, j->scale, scales), *bias = row_widened(s, j->bias, biases);
+  const char *addend = row_widened(s, s->addend, addends);
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    const int64_t at = row * j->length * j->bytes;
+    s->add(j->length, row_widened(s, j->x + at, sum), row_widened(s, s->skip + at, other), sum);
+    if (addend != NULL) {
+      s->add(j->length, sum, addend, sum);
+    }
+    row_narrowed(s, sum, s->sum + at);
+    if (j->half && !j->rms && is_large(j->length, (const float *)(const void *)sum)) {
+      norm_large_row(j, (const float *)(const void *)sum, (const float *)(const void *)scale,
+                     (const float *)(const void *)bias, (float *)(void *)other);
+    } else {
+      norm_row(j, s->wide, sum, scale, bias, other);
+    }
+    row_narrowed(s, other, j->y + at);
+  }
+}
+
+static nd4c_status skip_norm_run(const nd4c_call *call) {
+  skip_job s = {.norm = job_make(call), .sum = call->outputs[1].data};
+  const nd4c_tensor *x = &call->inputs[0], *addend = nd4c_cpu_input(call, ND4C_IN_skip_layer_norm_addend);
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_skip_layer_norm_scale);
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_skip_layer_norm_bias);
+  s.wide = wider(s.norm.dtype);
+  s.skip = call->inputs[ND4C_IN_skip_layer_norm_skip].data;
+  s.addend = addend != NULL ? addend->data : NULL;
+  s.add = nd4c_simd.binary->loops[ND4C_BINARY_add][s.wide].both;
+  s.norm.loops = nd4c_simd_row_loops(s.wide);
+  s.norm.scale = scale != NULL ? scale->data : NULL;
+  s.norm.bias = bias != NULL ? bias->data : NULL;
+  s.norm.rms = ND4C_FLAG_OF(call, skip_layer_norm_rms);
+  s.norm.epsilon = ND4C_REAL_OF(call, skip_layer_norm_epsilon);
+  s.norm.length = x->shape[x->rank - 1];
+  nd4c_cpu_parallel(x->size / s.norm.length, nd4c_simd_grain(6 * s.norm.length), call->width, skip_norm_range, &s);
+  return ND4C_OK;
+}
+
 /* -- instance_norm and group_norm ------------------------------------------------------------------------------- */
 
 static void group_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -539,6 +630,7 @@ const nd4c_kernel *const nd4c_cpu_simd_normalization_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_CPU_FLOATS, softmax_usable, log_softmax_run),
     ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_usable, layer_norm_run),
     ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_CPU_FLOATS, layer_norm_usable, rms_norm_run),
+    ND4C_CPU_SIMD_KERNEL(skip_layer_norm, ND4C_CPU_FLOATS, skip_norm_usable, skip_norm_run),
     ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, group_norm_run),
     ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, instance_norm_run),
     ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_ROW_DTYPES, lrn_usable, lrn_run),

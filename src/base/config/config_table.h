@@ -73,6 +73,9 @@
   X(MODEL_DIMS, "nd4c.model.dims", "ND4C_MODEL_DIMS", string, "declared",                                              \
     "Extents of a model's inputs that become dims, so that the model is imported once for all of them: declared "      \
     "(those that the file leaves free), all, or none")                                                                 \
+  X(PLAN_ARENA, "nd4c.plan.arena", "ND4C_PLAN_ARENA", bytes, "0",                                                      \
+    "What values between the nodes of a plan should take at most: beyond that, cheap values are computed again "       \
+    "instead of being kept; 0: no limit; the options of a plan take precedence")                                       \
   X(PLAN_BINDINGS, "nd4c.plan.bindings", "ND4C_PLAN_BINDINGS", bytes, "256m",                                          \
     "Memory of the bindings that a plan of a graph with dims keeps, one for each combination of sizes that it ran; "   \
     "the options of a plan take precedence")                                                                           \

@@ -36,6 +36,7 @@ typedef struct nd4c_graph_node {
   const char *label;      /* "" if it has none */
   const char *fused;      /* ops this node stands for ("conv + batch_norm + relu"), NULL: itself */
   nd4c_control *control;  /* its bodies, of which the graph holds a reference; NULL: an op */
+  bool again;             /* computed once more on purpose (passes/recompute.c): no other node stands for it */
 } nd4c_graph_node;
 
 /* What a graph says about a variable; its name and value are in the port with its number. */
@@ -96,7 +97,7 @@ nd4c_status nd4c_graph_check_numbers(const nd4c_graph *graph, const char *what);
 bool nd4c_graph_is_fixed(const nd4c_graph *graph, nd4c_value value);
 /* Whether the shapes of a node's operands and its attributes do. */
 bool nd4c_graph_node_is_fixed(const nd4c_graph *graph, const nd4c_graph_node *node);
-/* The lowest value of an extent, but at least 1, for estimates. Numbers stay what they are. */
+/* The lowest value of an extent, but at least 1, to ask kernels. Numbers stay what they are. */
 int64_t nd4c_graph_least(const nd4c_graph *graph, int64_t extent);
 
 /* Gap-free strides of a value in its preferred order. */

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "device/storage/deferred.h"
+#include "device/storage/storage.h"
 
 typedef struct recipe {
   nd4c_array *from; /* one reference */
@@ -124,4 +125,73 @@ nd4c_status nd4c_mapped_constant(const nd4c_rewrite *rewrite, const nd4c_derived
     release(made);
   }
   return status;
+}
+
+bool nd4c_factor_distributes(double factor) {
+  return fabs(factor) >= 0x1p-64 && fabs(factor) <= 0x1p64;
+}
+
+/* Reuses an array that another plan has computed, as a constant of this one; *made stays NONE if there is none. */
+static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *key, nd4c_value *made) {
+  nd4c_array *array = nd4c_derived_find(key);
+  if (array == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_array_retain(array); /* rewrite_constant takes over one reference */
+  nd4c_status status = nd4c_rewrite_constant(rewrite, array, made);
+  if (status == ND4C_OK) {
+    rewrite->graph->values[*made].derived = true;
+  } else {
+    nd4c_derived_drop(array);
+  }
+  nd4c_array_release(array);
+  return status;
+}
+
+static bool are_finite(const double *numbers, const nd4c_graph_value *value) {
+  const double most = value->dtype == ND4C_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
+  for (int64_t i = 0; i < value->size; i++) {
+    if (!(fabs(numbers[i]) <= most)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* *made stays NONE if the dtype cannot hold a number of the result. */
+static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const nd4c_derived_key *key,
+                                    nd4c_value *made) {
+  nd4c_array *array = NULL;
+  nd4c_status status = nd4c_mapped_constant(rewrite, key, &array);
+  if (status != ND4C_OK || array != NULL) {
+    return status == ND4C_OK ? nd4c_rewrite_constant(rewrite, array, made) : status;
+  }
+  double *numbers = nd4c_constant_numbers(rewrite, old, ND4C_MAPPED_ELEMENTS, &status);
+  if (numbers == NULL) {
+    return status;
+  }
+  const nd4c_graph_value *value = &rewrite->graph->values[old];
+  nd4c_map_numbers(numbers, value->size, key);
+  if (are_finite(numbers, value)) {
+    status = nd4c_constant_make(rewrite, value->dtype, value->rank, value->shape, numbers, made);
+  }
+  nd4c_deallocate(numbers);
+  return status;
+}
+
+nd4c_status nd4c_map_constant(nd4c_rewrite *rewrite, nd4c_value old, const nd4c_derived_key *key, nd4c_value *made) {
+  nd4c_value found = ND4C_VALUE_NONE;
+  ND4C_TRY(find_derived(rewrite, key, &found));
+  if (found == ND4C_VALUE_NONE) {
+    ND4C_TRY(compute_constant(rewrite, old, key, &found));
+    if (found == ND4C_VALUE_NONE) {
+      *made = ND4C_VALUE_NONE;
+      return ND4C_OK;
+    }
+    nd4c_graph_value *value = &rewrite->graph->values[found];
+    ND4C_TRY(nd4c_storage_own(value->constant->storage)); /* other plans use it outside this thread's workspace */
+    value->derived = nd4c_derived_add(key, value->constant);
+  }
+  *made = found;
+  return ND4C_OK;
 }

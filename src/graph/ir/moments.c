@@ -105,9 +105,16 @@ nd4c_value nd4c_root_numerator(const nd4c_rewrite *rewrite, const nd4c_graph_nod
 }
 
 bool nd4c_may_take_in(const nd4c_rewrite *rewrite, const nd4c_graph_node *norm, const nd4c_graph_node *reader) {
-  return nd4c_rewrite_is_single(rewrite, norm->outputs[0]) ||
-         nd4c_cost_weight(nd4c_node_cost(rewrite->graph, norm), 1) <=
-             nd4c_cost_weight(nd4c_node_cost(rewrite->graph, reader), 1);
+  const nd4c_graph *graph = rewrite->graph;
+  nd4c_cost again = nd4c_node_cost(graph, norm);
+  if (nd4c_rewrite_is_single(rewrite, norm->outputs[0])) {
+    return true;
+  }
+  for (int32_t i = 0; i < reader->input_count; i++) {
+    const nd4c_value parameter = reader->inputs[i];
+    again.bytes += parameter < 0 || parameter == norm->outputs[0] ? 0 : nd4c_value_bytes(graph, parameter);
+  }
+  return nd4c_cost_weight(again, 1) <= nd4c_cost_weight(nd4c_node_cost(graph, reader), 1);
 }
 
 bool nd4c_is_parameter(const nd4c_rewrite *rewrite, nd4c_value parameter, nd4c_value x, int32_t axis) {

@@ -28,6 +28,7 @@ typedef struct nd4c_rewrite {
   int32_t existing;           /* nodes before the pass: those from this number on were added by it */
   int32_t math;               /* nd4c_math: how far the plan's request allows a pass to change the arithmetic */
   nd4c_dtype precision;       /* the dtype in which nodes of float32 are to compute; ND4C_DTYPE_NONE: float32 */
+  int64_t arena_bytes;        /* what values between nodes should take at most; 0: no limit */
 } nd4c_rewrite;
 
 /* Counts uses. nd4c_rewrite_end must follow. */

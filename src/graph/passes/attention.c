@@ -1,4 +1,5 @@
-/* Makes attention of softmax(scale q k^T + mask) v, composed of matmul, multiply, divide, add or where, and softmax.
+/* Makes attention of softmax(scale q k^T + mask) v, composed of matmul, multiply, divide, add or where, and softmax. A
+ * soft cap of the scores may stand before the mask, and casts to a wider dtype and back around softmax.
  * Transposes and reshapes around the pattern stay: they are views, which attention reads and writes in place. passes.c
  * runs it on optimised plans of one device, if that device has a kernel for the op that is faster than the reference.
  *
@@ -24,11 +25,11 @@ typedef struct bypass {
 typedef struct match {
   const nd4c_rewrite *rewrite;
   nd4c_value q, keys, v, mask;
-  bool mask_leaves_out; /* a boolean mask is true where a key takes no part */
-  nd4c_value low;       /* the number that a key's score becomes instead, if that is not -infinity; else NONE */
-  double scale;
-  bypass bypasses[2];   /* of q and k */
-  nd4c_value shared[2]; /* k and v [n, heads, 1, places, features], if the pattern repeats their heads; else NONE */
+  bool mask_leaves_out;  /* a boolean mask is true where a key takes no part */
+  nd4c_value low;        /* the number that a key's score becomes instead, if that is not -infinity; else NONE */
+  double scale, softcap; /* softcap: 0 for none */
+  bypass bypasses[2];    /* of q and k */
+  nd4c_value shared[2];  /* k and v [n, heads, 1, places, features], if the pattern repeats their heads; else NONE */
 } match;
 
 /* A score that becomes this number or one below takes a share of 0, unless all scores of the query do: no score in use
@@ -112,6 +113,28 @@ static bool read_product(match *found, nd4c_value value) {
   return isfinite(found->scale) && found->scale != 0; /* attention's scale 0 stands for its own */
 }
 
+/* The same, capped: c tanh(z / c) of scores z. Any other number in place of 1 / c belongs to the scale. */
+static bool read_capped(match *found, nd4c_value value) {
+  nd4c_value source, scores;
+  double cap = 0, factor = 1;
+  found->softcap = 0;
+  if (!nd4c_rewrite_is_single(found->rewrite, value) || !read_factor(found->rewrite, value, &source, &cap)) {
+    return read_product(found, value);
+  }
+  const nd4c_graph_node *tanh = inner(found, source, ND4C_OP_tanh);
+  if (tanh == NULL || !(cap > 0) || isinf(cap)) {
+    return read_product(found, value);
+  }
+  scores = tanh->inputs[0];
+  if (nd4c_rewrite_is_single(found->rewrite, scores)) {
+    (void)read_factor(found->rewrite, scores, &scores, &factor);
+  }
+  const bool fits = read_product(found, scores);
+  found->softcap = cap;
+  found->scale *= factor * cap;
+  return fits && isfinite(found->scale) && found->scale != 0;
+}
+
 /* Scores where a condition holds and a very low number elsewhere, or the opposite. */
 static bool read_where(match *found, const nd4c_graph_node *where, nd4c_value value) {
   enum { CONDITION, SIDES };
@@ -123,7 +146,7 @@ static bool read_where(match *found, const nd4c_graph_node *where, nd4c_value va
       found->mask = where->inputs[CONDITION];
       found->mask_leaves_out = side == 1;
       found->low = isinf(number) ? ND4C_VALUE_NONE : low;
-      return read_product(found, scores);
+      return read_capped(found, scores);
     }
   }
   return false;
@@ -131,12 +154,12 @@ static bool read_where(match *found, const nd4c_graph_node *where, nd4c_value va
 
 static bool read_scores(match *found, nd4c_value value) {
   found->mask = found->low = ND4C_VALUE_NONE;
-  if (read_product(found, value)) {
+  if (read_capped(found, value)) {
     return true;
   }
   const nd4c_graph_node *sum = inner(found, value, ND4C_OP_add), *where = inner(found, value, ND4C_OP_where);
   for (int32_t i = 0; sum != NULL && i < 2; i++) {
-    if (same_shape(found->rewrite, sum->inputs[i], value) && read_product(found, sum->inputs[i])) {
+    if (same_shape(found->rewrite, sum->inputs[i], value) && read_capped(found, sum->inputs[i])) {
       found->mask = sum->inputs[1 - i];
       return true;
     }
@@ -160,17 +183,30 @@ static nd4c_value exchanged_source(const match *found, nd4c_value value) {
   return node->inputs[0];
 }
 
+/* The value that this one has several times beside each other, by broadcast_to, tile or concat; else NONE. */
+static nd4c_value repeated_source(const match *found, nd4c_value value) {
+  const nd4c_graph_node *node = nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_broadcast_to);
+  node = node != NULL ? node : nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_tile);
+  if (node != NULL) {
+    return node->inputs[0];
+  }
+  node = nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_concat);
+  for (int32_t i = 1; node != NULL && i < node->input_count; i++) {
+    node = node->inputs[i] == node->inputs[0] ? node : NULL;
+  }
+  return node == NULL ? ND4C_VALUE_NONE : node->inputs[0];
+}
+
 /* The value [n, heads, 1, places, features] whose heads this one has, each several times; NONE if there is none. */
 static nd4c_value shared_source(const match *found, nd4c_value value) {
   const nd4c_graph_value *values = found->rewrite->graph->values;
   const nd4c_graph_node *joined = nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_reshape);
-  const nd4c_graph_node *repeated =
-      joined == NULL ? NULL : nd4c_rewrite_producer(found->rewrite, joined->inputs[0], ND4C_OP_broadcast_to);
-  if (repeated == NULL) {
+  const nd4c_value repeated = joined == NULL ? ND4C_VALUE_NONE : repeated_source(found, joined->inputs[0]);
+  if (repeated < 0) {
     return ND4C_VALUE_NONE;
   }
   const nd4c_graph_value *all = &values[value], *wide = &values[joined->inputs[0]];
-  const nd4c_graph_value *source = &values[repeated->inputs[0]];
+  const nd4c_graph_value *source = &values[repeated];
   if (all->rank != AXES || wide->rank != AXES + 1 || source->rank != AXES + 1 || source->shape[2] != 1) {
     return ND4C_VALUE_NONE;
   }
@@ -181,7 +217,7 @@ static nd4c_value shared_source(const match *found, nd4c_value value) {
   const int64_t joint[] = {given[0], given[1] * given[2], given[3], given[4]};
   bool fits =
       nd4c_shape_equal(AXES + 1, given, AXES + 1, wide->shape) && nd4c_shape_equal(AXES, joint, AXES, all->shape);
-  return fits ? repeated->inputs[0] : ND4C_VALUE_NONE;
+  return fits ? repeated : ND4C_VALUE_NONE;
 }
 
 /* attention itself shares heads of k and v among those of q. */
@@ -194,15 +230,34 @@ static void find_shared(match *found) {
   }
 }
 
+/* The softmax of scores that gives the shares, which may be computed in a wider dtype; *scores are in that of the
+ * shares. NULL: it is none. */
+static const nd4c_graph_node *find_softmax(const match *found, nd4c_value shares, nd4c_value *scores) {
+  const nd4c_graph_node *softmax = inner(found, shares, ND4C_OP_softmax);
+  const nd4c_graph_node *narrow = softmax == NULL ? inner(found, shares, ND4C_OP_cast) : NULL;
+  if (narrow == NULL) {
+    *scores = softmax == NULL ? ND4C_VALUE_NONE : softmax->inputs[0];
+    return softmax;
+  }
+  const nd4c_graph_value *values = found->rewrite->graph->values;
+  softmax = inner(found, narrow->inputs[0], ND4C_OP_softmax);
+  const nd4c_graph_node *wide = softmax == NULL ? NULL : inner(found, softmax->inputs[0], ND4C_OP_cast);
+  const nd4c_dtype dtype = values[shares].dtype;
+  const bool fits = wide != NULL && values[wide->inputs[0]].dtype == dtype && nd4c_dtype_size(dtype) == 2 &&
+                    values[wide->outputs[0]].dtype == ND4C_FLOAT32;
+  *scores = fits ? wide->inputs[0] : ND4C_VALUE_NONE;
+  return fits ? softmax : NULL;
+}
+
 static bool recognise(match *found, const nd4c_graph_node *product) {
-  const nd4c_graph_node *softmax = inner(found, product->inputs[0], ND4C_OP_softmax);
+  nd4c_value scores;
+  const nd4c_graph_node *softmax = find_softmax(found, product->inputs[0], &scores);
   if (softmax == NULL) {
     return false;
   }
   int32_t rank = found->rewrite->graph->values[softmax->inputs[0]].rank;
   found->v = product->inputs[1];
-  return nd4c_axis_index(softmax->attrs[ND4C_ATTR_softmax_axis].as.i, rank) == rank - 1 &&
-         read_scores(found, softmax->inputs[0]);
+  return nd4c_axis_index(softmax->attrs[ND4C_ATTR_softmax_axis].as.i, rank) == rank - 1 && read_scores(found, scores);
 }
 
 /* -- fitting ------------------------------------------------------------------------------------------------------ */
@@ -348,9 +403,9 @@ static nd4c_status rewrite_product(nd4c_rewrite *rewrite, int32_t index, const m
   if (rank == AXES) {
     return nd4c_rewrite_node(rewrite, index, ND4C_OP_attention, inputs, count, attrs, fused, done);
   }
-  const nd4c_attr scale = nd4c_attr_of_float("scale", found->scale);
+  const nd4c_attr scale[] = {nd4c_attr_of_float("scale", found->scale), nd4c_attr_of_float("softcap", found->softcap)};
   nd4c_attr_value shape[ND4C_REWRITE_ATTRS];
-  ND4C_TRY(nd4c_emit(&rewrite->emitter, ND4C_OP_attention, inputs, count, &scale, 1, &heads));
+  ND4C_TRY(nd4c_emit(&rewrite->emitter, ND4C_OP_attention, inputs, count, scale, 2, &heads));
   ND4C_TRY(nd4c_rewrite_presets(ND4C_OP_reshape, shape));
   y = &rewrite->graph->values[rewrite->graph->nodes[index].outputs[0]];
   shape[ND4C_ATTR_reshape_shape].as.ints = y->shape;
@@ -370,6 +425,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
   nd4c_attr_value attrs[ND4C_REWRITE_ATTRS];
   ND4C_TRY(nd4c_rewrite_presets(ND4C_OP_attention, attrs));
   attrs[ND4C_ATTR_attention_scale].as.f = found.scale;
+  attrs[ND4C_ATTR_attention_softcap].as.f = found.softcap;
   describe(&found, values, &of);
   bool done = false;
   if (fits(&found, values, &of) && is_fast(&found, values, &of, attrs)) {

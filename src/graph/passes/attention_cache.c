@@ -3,7 +3,7 @@
  * kernel for attention that is faster than the reference. */
 #include "array/shape.h"
 #include "base/status.h"
-#include "dispatch/choice.h"
+#include "graph/ir/fast.h"
 #include "graph/passes.h"
 
 enum { Y, PRESENT_KEY, PRESENT_VALUE, SCORES, OUTPUTS, INPUTS = ND4C_IN_attention_key_lengths + 1, AXES = 4 };
@@ -37,29 +37,6 @@ static void read_node(const nd4c_graph_node *node, cached *found) {
     found->attrs[i] = (nd4c_attr){.name = info->attrs[i].name, .value = node->attrs[i]};
   }
   found->kv_heads = node->attrs[ND4C_ATTR_attention_kv_heads].as.i;
-}
-
-/* True if the device computes attention by another kernel than the reference's. */
-static bool is_fast(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
-  const nd4c_context *context = rewrite->context;
-  nd4c_tensor tensors[INPUTS + 1];
-  int64_t shapes[INPUTS + 1][ND4C_MAX_RANK], strides[INPUTS + 1][ND4C_MAX_RANK];
-  for (int32_t i = 0; i <= node->input_count; i++) {
-    nd4c_value value = i < node->input_count ? node->inputs[i] : node->outputs[Y];
-    nd4c_graph_describe_least(rewrite->graph, value, shapes[i], strides[i], &tensors[i]);
-  }
-  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
-                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
-                          .op = &nd4c_op_get_def(ND4C_OP_attention)->info,
-                          .input_count = node->input_count,
-                          .output_count = 1,
-                          .inputs = tensors,
-                          .outputs = &tensors[node->input_count],
-                          .attrs = node->attrs,
-                          .stream = context->stream,
-                          .device = context->device->handle,
-                          .width = context->width};
-  return nd4c_choice_is_fast(context, &call);
 }
 
 /* Keys or values with the past ones before them, [n, heads, places, features]. */
@@ -118,7 +95,8 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->existing; i++) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[i];
     if (node->def != NULL && node->def->info.op == ND4C_OP_attention_with_cache &&
-        rewrite->uses[node->outputs[SCORES]] == 0 && has_fixed_features(rewrite, node) && is_fast(rewrite, node)) {
+        rewrite->uses[node->outputs[SCORES]] == 0 && has_fixed_features(rewrite, node) &&
+        nd4c_rewrite_is_fast(rewrite, ND4C_OP_attention, node->inputs, node->input_count, node->attrs)) {
       ND4C_TRY(take_apart(rewrite, node));
     }
   }

@@ -106,7 +106,7 @@ static bool equal_nodes(const nd4c_graph *graph, const nd4c_graph_node *a, const
 static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same, void *state) {
   const nd4c_graph *graph = rewrite->graph;
   const nd4c_graph_node *node = &graph->nodes[index];
-  if (nd4c_op_is_foreign(node->def) || node->control != NULL) {
+  if (nd4c_op_is_foreign(node->def) || node->control != NULL || node->again) {
     return ND4C_OK;
   }
   const table *nodes = &((finder *)state)->nodes;

@@ -1,18 +1,16 @@
 /* Folds y = scale x + shift by channel, with constants, into the convolution or batch_norm that produces x. Covers
  * batch_norm itself and multiply, divide, add and subtract of [c, 1, 1]-shaped constants. Computed in double. passes.c
  * runs it on every optimised plan. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/storage/storage.h"
 #include "graph/ir/derived.h"
 #include "graph/ir/mapped.h"
 #include "graph/passes.h"
 
-enum { LIMIT_ELEMENTS = 1 << 27 };
+enum { LIMIT_ELEMENTS = ND4C_MAPPED_ELEMENTS };
 
 typedef struct affine {
   nd4c_value source;
@@ -149,13 +147,11 @@ static nd4c_status read_affine(const nd4c_rewrite *rewrite, const nd4c_graph_nod
   return binary ? read_binary(rewrite, node, map) : read_batch_norm(rewrite, node, map);
 }
 
-/* False if a number is NaN or infinite, or a factor is 0 or so large or small that a product with a weight or a partial
- * sum could overflow or underflow. Such numbers do not distribute over a sum: 0 times an infinite factor is NaN where
- * the sum times the factor is infinite, and a factor of 0 loses the sign of the zero. */
+/* Whether every factor and term may go into a sum of products. */
 static bool distributes(const affine *map) {
   for (int64_t c = 0; c < map->channels; c++) {
-    double factor = map->scale == NULL ? 1.0 : fabs(map->scale[c]);
-    if (!(factor >= 0x1p-64 && factor <= 0x1p64) || (map->shift != NULL && !isfinite(map->shift[c]))) {
+    if ((map->scale != NULL && !nd4c_factor_distributes(map->scale[c])) ||
+        (map->shift != NULL && !isfinite(map->shift[c]))) {
       return false;
     }
   }
@@ -164,76 +160,14 @@ static bool distributes(const affine *map) {
 
 /* -- folding ------------------------------------------------------------------------------------------------------ */
 
-/* Reuses an array that another plan has computed, as a constant of this one; *made stays NONE if there is none. */
-static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *key, nd4c_value *made) {
-  nd4c_array *array = nd4c_derived_find(key);
-  if (array == NULL) {
-    return ND4C_OK;
-  }
-  nd4c_array_retain(array); /* rewrite_constant takes over one reference */
-  nd4c_status status = nd4c_rewrite_constant(rewrite, array, made);
-  if (status == ND4C_OK) {
-    rewrite->graph->values[*made].derived = true;
-  } else {
-    nd4c_derived_drop(array);
-  }
-  nd4c_array_release(array);
-  return status;
-}
-
-static bool are_finite(const double *numbers, const nd4c_graph_value *value) {
-  const double most = value->dtype == ND4C_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
-  for (int64_t i = 0; i < value->size; i++) {
-    if (!(fabs(numbers[i]) <= most)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* *made stays NONE if the dtype cannot hold a number of the result. */
-static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const nd4c_derived_key *key,
-                                    nd4c_value *made) {
-  nd4c_array *array = NULL;
-  nd4c_status status = nd4c_mapped_constant(rewrite, key, &array);
-  if (status != ND4C_OK || array != NULL) {
-    return status == ND4C_OK ? nd4c_rewrite_constant(rewrite, array, made) : status;
-  }
-  double *numbers = nd4c_constant_numbers(rewrite, old, LIMIT_ELEMENTS, &status);
-  if (numbers == NULL) {
-    return status;
-  }
-  const nd4c_graph_value *value = &rewrite->graph->values[old];
-  nd4c_map_numbers(numbers, value->size, key);
-  if (are_finite(numbers, value)) {
-    status = nd4c_constant_make(rewrite, value->dtype, value->rank, value->shape, numbers, made);
-  }
-  nd4c_deallocate(numbers);
-  return status;
-}
-
-/* New constant old * scale + shift, each number of `scale` and `shift` applying to size / channels numbers in a row.
- * *made is NONE if the dtype cannot hold it. */
+/* New constant old * scale + shift by channel. *made is NONE if the dtype cannot hold it. */
 static nd4c_status map_constant(nd4c_rewrite *rewrite, nd4c_value old, const affine *map, bool shift,
                                 nd4c_value *made) {
   const nd4c_derived_key key = {.from = rewrite->graph->values[old].constant,
                                 .channels = map->channels,
                                 .scale = map->scale,
                                 .shift = shift ? map->shift : NULL};
-  nd4c_value found = ND4C_VALUE_NONE;
-  ND4C_TRY(find_derived(rewrite, &key, &found));
-  if (found == ND4C_VALUE_NONE) {
-    ND4C_TRY(compute_constant(rewrite, old, &key, &found));
-    if (found == ND4C_VALUE_NONE) {
-      *made = ND4C_VALUE_NONE;
-      return ND4C_OK;
-    }
-    nd4c_graph_value *value = &rewrite->graph->values[found];
-    ND4C_TRY(nd4c_storage_own(value->constant->storage)); /* other plans use it outside this thread's workspace */
-    value->derived = nd4c_derived_add(&key, value->constant);
-  }
-  *made = found;
-  return ND4C_OK;
+  return nd4c_map_constant(rewrite, old, &key, made);
 }
 
 static bool is_foldable_constant(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_dtype dtype) {

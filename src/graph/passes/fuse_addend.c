@@ -1,7 +1,8 @@
-/* Merges an add of two values of equal shape, as the addend, into the conv or linear that produces one of them.
- * passes.c runs it on every optimised plan. */
+/* Merges an add of two values of equal shape, as the addend, into the conv or linear that produces one of them. A
+ * matmul with a constant matrix becomes a linear for that. passes.c runs it on every optimised plan. */
 #include "array/shape.h"
 #include "base/status.h"
+#include "graph/ir/products.h"
 #include "graph/passes.h"
 
 /* conv and linear have bias and addend at the same positions, so one function serves both. */
@@ -13,9 +14,13 @@ static int64_t activation_of(const nd4c_graph_node *node) {
   return node->attrs[conv ? ND4C_ATTR_conv_activation : ND4C_ATTR_linear_activation].as.i;
 }
 
-/* The conv or linear that produces the value and can take an addend. */
+/* The conv, linear or matmul that produces the value and can take an addend. */
 static const nd4c_graph_node *find_host(const nd4c_rewrite *rewrite, nd4c_value value) {
-  const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_conv);
+  const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_matmul);
+  if (node != NULL) {
+    return nd4c_rewrite_is_single(rewrite, value) && nd4c_is_linear_product(rewrite, node) ? node : NULL;
+  }
+  node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_conv);
   node = node != NULL ? node : nd4c_rewrite_producer(rewrite, value, ND4C_OP_linear);
   bool fits = node != NULL && nd4c_rewrite_is_single(rewrite, value) &&
               nd4c_node_input(node, ND4C_IN_conv_addend) < 0 && activation_of(node) == ND4C_ACTIVATION_NONE;
@@ -39,8 +44,12 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
                          sum->inputs[1 - side]};
   char fused[256];
   (void)nd4c_fused_text(host, "add", fused, sizeof fused);
+  const bool plain = host->def->info.op == ND4C_OP_matmul;
+  nd4c_attr_value presets[ND4C_REWRITE_ATTRS];
   bool done = false;
-  return nd4c_rewrite_node(rewrite, index, host->def->info.op, inputs, 4, host->attrs, fused, &done);
+  ND4C_TRY(nd4c_rewrite_presets(ND4C_OP_linear, presets));
+  return nd4c_rewrite_node(rewrite, index, plain ? ND4C_OP_linear : host->def->info.op, inputs, 4,
+                           plain ? presets : host->attrs, fused, &done);
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
@@ -52,4 +61,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return ND4C_OK;
 }
 
-ND4C_PASS(FUSE, 80, fuse_addend, ANY, "merges an add into the conv or linear before it")
+ND4C_PASS(FUSE, 80, fuse_addend, ANY, "merges an add into the conv, linear or matmul before it")

@@ -1,6 +1,7 @@
 /* Turns a matmul with a constant matrix, and the addition of a constant vector along the last axis, into linear.
  * passes.c runs it on every optimised plan. */
 #include "base/status.h"
+#include "graph/ir/products.h"
 #include "graph/passes.h"
 
 /* The added constant as a vector of `count`, as a view; a NULL array if it is not one. */
@@ -21,15 +22,12 @@ static bool find_product(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_val
   if (!nd4c_rewrite_is_single(rewrite, value)) {
     return false;
   }
-  const nd4c_graph_value *values = rewrite->graph->values;
   const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_matmul);
   if (node != NULL) {
     inputs[0] = node->inputs[0];
     inputs[1] = node->inputs[1];
     *product = node;
-    const nd4c_array *w = values[inputs[1]].constant;
-    return w != NULL && values[inputs[1]].rank == 2 && values[inputs[0]].rank >= 2 &&
-           (w->storage->flags & ND4C_STORAGE_ENCODED) == 0; /* which matmul reads in place */
+    return nd4c_is_linear_product(rewrite, node);
   }
   node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_linear);
   if (node == NULL || nd4c_node_input(node, ND4C_IN_linear_bias) >= 0 ||

@@ -6,7 +6,7 @@
 
 enum { BATCH = 2, HEADS = 3, QUERIES = 5, KEYS = 7, HEAD = 4, V_HEAD = 6 };
 
-typedef enum scaling { UNSCALED, TIMES, TIMES_LEFT, OVER, BOTH_OPERANDS, ZERO, LATE } scaling;
+typedef enum scaling { UNSCALED, TIMES, TIMES_LEFT, OVER, BOTH_OPERANDS, ZERO, LATE, CAPPED, UNEVEN, BELOW } scaling;
 typedef enum masking { BARE, ADDED, ADDED_LEFT, CHOSEN, LEFT_OUT, LOW, FINITE, WIDER } masking;
 
 typedef struct spelling {
@@ -32,6 +32,10 @@ static const spelling spellings[] = {
     {"one head of k and v", 4, TIMES, ADDED, -1, 1, 1},
     {"three axes", 3, TIMES, ADDED, -1, HEADS, 1},
     {"two axes", 2, OVER, LEFT_OUT, -1, HEADS, 1},
+    {"scores capped", 4, CAPPED, BARE, -1, HEADS, 1},
+    {"scores capped before a mask", 4, CAPPED, ADDED, -1, HEADS, 1},
+    {"scores capped, the scale in the quotient", 3, UNEVEN, LEFT_OUT, -1, HEADS, 1},
+    {"a cap below 0", 4, BELOW, BARE, -1, HEADS, 0},
     {"scale 0", 4, ZERO, BARE, -1, HEADS, 0},
     {"a scale after the mask", 4, LATE, ADDED, -1, HEADS, 0},
     {"scores replaced by the lowest number", 4, TIMES, LOW, -1, HEADS, 1},
@@ -56,6 +60,11 @@ static nd4c_value scaled(nd4c_graph *graph, nd4c_value x, double factor) {
   return check_binary(graph, ND4C_OP_multiply, x, check_scalar(graph, factor));
 }
 
+/* cap tanh(scores factor) */
+static nd4c_value capped(nd4c_graph *graph, nd4c_value scores, double factor, double cap) {
+  return scaled(graph, check_unary(graph, ND4C_OP_tanh, scaled(graph, scores, factor)), cap);
+}
+
 static nd4c_value scores_of(nd4c_graph *graph, const spelling *s, nd4c_value q, nd4c_value keys) {
   bool both = s->scaling == BOTH_OPERANDS;
   nd4c_value scores =
@@ -69,6 +78,12 @@ static nd4c_value scores_of(nd4c_graph *graph, const spelling *s, nd4c_value q, 
       return check_binary(graph, ND4C_OP_divide, scores, check_scalar(graph, 1.7));
     case ZERO:
       return scaled(graph, scores, 0);
+    case CAPPED:
+      return capped(graph, scaled(graph, scores, 0.5), 1 / 0.7, 0.7);
+    case UNEVEN:
+      return capped(graph, scores, 0.9, 1.3);
+    case BELOW:
+      return capped(graph, scores, -0.9, -1.3);
     default:
       return scores;
   }
@@ -117,18 +132,8 @@ static nd4c_value build(nd4c_graph *graph, const spelling *s, nd4c_value *shares
   return check_binary(graph, ND4C_OP_matmul, *shares, v);
 }
 
-static int32_t changes_by(const nd4c_plan *plan, const char *pass) {
-  for (int32_t i = 0; i < plan->pass_count; i++) {
-    if (strcmp(plan->passes[i].name, pass) == 0) {
-      return plan->passes[i].changes;
-    }
-  }
-  fail_msg("there is no pass %s", pass);
-  return -1;
-}
-
 static int32_t changes_of(const nd4c_plan *plan) {
-  return changes_by(plan, "attention");
+  return check_changes(plan, "attention");
 }
 
 static void check_spelling(const spelling *s, bool shares_are_read) {
@@ -196,34 +201,137 @@ static void heads_are_not_copied(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+enum { GROUP = 2 }; /* heads of q for one of k and v */
+
+/* How exporters repeat heads; ANOTHER only looks like it. */
+typedef enum repetition { BROADCAST, TILED, CONCATENATED, ANOTHER, REPETITIONS } repetition;
+
+static nd4c_value widened(nd4c_graph *graph, repetition how, nd4c_value x, const nd4c_attr *wide) {
+  const nd4c_attr repeats = check_ints("repeats", (int64_t[]){1, 1, GROUP, 1, 1}, 5), axis = check_int("axis", 2);
+  switch (how) {
+    case BROADCAST:
+      return check_op(graph, ND4C_OP_broadcast_to, &x, 1, wide, 1);
+    case TILED:
+      return check_op(graph, ND4C_OP_tile, &x, 1, &repeats, 1);
+    default:
+      return check_op(graph, ND4C_OP_concat,
+                      (nd4c_value[]){x, how == ANOTHER ? check_unary(graph, ND4C_OP_negative, x) : x}, GROUP, &axis, 1);
+  }
+}
+
 /* k or v with each head GROUP times, as exporters repeat them. */
-static nd4c_value repeated(nd4c_graph *graph, const char *name, int64_t features) {
-  enum { GROUP = 2 };
-  int64_t apart[] = {BATCH, HEADS, 1, KEYS, features}, wide[] = {BATCH, HEADS, GROUP, KEYS, features};
-  int64_t joined[] = {BATCH, (int64_t)HEADS * GROUP, KEYS, features};
+static nd4c_value repeated(nd4c_graph *graph, repetition how, nd4c_value x, int64_t places, int64_t features) {
+  int64_t apart[] = {BATCH, HEADS, 1, places, features}, wide[] = {BATCH, HEADS, GROUP, places, features};
+  int64_t joined[] = {BATCH, (int64_t)HEADS * GROUP, places, features};
   nd4c_attr shapes[] = {check_ints("shape", apart, 5), check_ints("shape", wide, 5), check_ints("shape", joined, 4)};
-  nd4c_value x = operand(graph, name, 4, HEADS, KEYS, features);
   x = check_op(graph, ND4C_OP_reshape, &x, 1, &shapes[0], 1);
-  x = check_op(graph, ND4C_OP_broadcast_to, &x, 1, &shapes[1], 1);
+  x = widened(graph, how, x, &shapes[1]);
   return check_op(graph, ND4C_OP_reshape, &x, 1, &shapes[2], 1);
+}
+
+static nd4c_value attend(nd4c_graph *graph, nd4c_value q, nd4c_value k, nd4c_value v, nd4c_value mask) {
+  const int64_t order[] = {0, 1, 3, 2};
+  const nd4c_attr axes = check_ints("axes", order, 4), axis = check_int("axis", -1);
+  const nd4c_value keys = check_op(graph, ND4C_OP_transpose, &k, 1, &axes, 1);
+  nd4c_value scores = scaled(graph, check_binary(graph, ND4C_OP_matmul, q, keys), 0.5);
+  scores = mask < 0 ? scores : check_binary(graph, ND4C_OP_add, scores, mask);
+  return check_binary(graph, ND4C_OP_matmul, check_op(graph, ND4C_OP_softmax, &scores, 1, &axis, 1), v);
 }
 
 /* The repetitions are not computed: attention shares heads of k and v. */
 static void shared_heads_are_not_repeated(void **state) {
   (void)state;
+  for (repetition how = BROADCAST; how < REPETITIONS; how++) {
+    nd4c_graph *graph = NULL;
+    CHECK_OK(nd4c_graph_create(&graph));
+    const nd4c_value q = operand(graph, "q", 4, (int64_t)GROUP * HEADS, QUERIES, HEAD);
+    const nd4c_value k = repeated(graph, how, operand(graph, "k", 4, HEADS, KEYS, HEAD), KEYS, HEAD);
+    const nd4c_value v = repeated(graph, how, operand(graph, "v", 4, HEADS, KEYS, V_HEAD), KEYS, V_HEAD);
+    CHECK_OK(nd4c_graph_output(graph, "y", attend(graph, q, k, v, ND4C_VALUE_NONE)));
+    nd4c_plan *plan = check_graph(graph, 11, 1e-5);
+    assert_int_equal(changes_of(plan), 1);
+    assert_int_equal(plan->step_count == 1, how != ANOTHER);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+/* x cos + rotate_half(x) sin, of all features or of the first half of them. */
+static nd4c_value rotated(nd4c_graph *graph, nd4c_value x, int64_t places, bool partial) {
+  const int64_t turned = partial ? HEAD / 2 : HEAD, last[] = {-1};
+  nd4c_value parts[3];
+  for (int32_t i = 0; i < 3; i++) {
+    const int64_t starts[] = {i * turned / 2}, stops[] = {i == 2 ? HEAD : (i + 1) * turned / 2};
+    const nd4c_attr cut[] = {check_ints("starts", starts, 1), check_ints("stops", stops, 1),
+                             check_ints("axes", last, 1)};
+    parts[i] = i < 2 || partial ? check_op(graph, ND4C_OP_slice, &x, 1, cut, 3) : ND4C_VALUE_NONE;
+  }
+  const nd4c_attr axis = check_int("axis", -1);
+  const nd4c_value halves[] = {check_unary(graph, ND4C_OP_negative, parts[1]), parts[0]};
+  const nd4c_value half = check_op(graph, ND4C_OP_concat, halves, 2, &axis, 1);
+  const nd4c_value whole = partial ? check_op(graph, ND4C_OP_concat, parts, 2, &axis, 1) : x;
+  const int64_t shape[] = {places, turned};
+  const nd4c_value cosine = check_constant(graph, 2, shape, 5, -1, 1), sine = check_constant(graph, 2, shape, 6, -1, 1);
+  const nd4c_value sum = check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_multiply, whole, cosine),
+                                      check_binary(graph, ND4C_OP_multiply, half, sine));
+  return partial ? check_op(graph, ND4C_OP_concat, (nd4c_value[]){sum, parts[2]}, 2, &axis, 1) : sum;
+}
+
+/* A decode step as exporters write it: rotary positions, the cache in front, heads repeated, a mask. The grown cache is
+ * an output. `partial`: as Phi has it, else as Llama. */
+static void check_decode_step(repetition how, bool partial) {
+  enum { PAST = 6, NEW = 1 };
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
-  nd4c_value q = operand(graph, "q", 4, (int64_t)2 * HEADS, QUERIES, HEAD), k = repeated(graph, "k", HEAD);
-  int64_t order[] = {0, 1, 3, 2};
-  nd4c_attr axes = check_ints("axes", order, 4), axis = check_int("axis", -1);
-  nd4c_value keys = check_op(graph, ND4C_OP_transpose, &k, 1, &axes, 1);
-  nd4c_value scores = scaled(graph, check_binary(graph, ND4C_OP_matmul, q, keys), 0.5);
-  nd4c_value shares = check_op(graph, ND4C_OP_softmax, &scores, 1, &axis, 1);
-  nd4c_value v = repeated(graph, "v", V_HEAD);
-  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_matmul, shares, v)));
-  nd4c_plan *plan = check_graph(graph, 11, 1e-5);
+  const nd4c_attr axis = check_int("axis", 2);
+  const nd4c_value q = rotated(graph, operand(graph, "q", 4, (int64_t)GROUP * HEADS, NEW, HEAD), NEW, partial);
+  nd4c_value cache[2];
+  for (int32_t i = 0; i < 2; i++) {
+    nd4c_value fresh = operand(graph, i == 0 ? "k" : "v", 4, HEADS, NEW, HEAD);
+    fresh = i == 0 ? rotated(graph, fresh, NEW, partial) : fresh;
+    const nd4c_value past = operand(graph, i == 0 ? "past_k" : "past_v", 4, HEADS, PAST, HEAD);
+    cache[i] = check_op(graph, ND4C_OP_concat, (nd4c_value[]){past, fresh}, 2, &axis, 1);
+    CHECK_OK(nd4c_graph_output(graph, i == 0 ? "new_k" : "new_v", cache[i]));
+    cache[i] = repeated(graph, how, cache[i], PAST + NEW, HEAD);
+  }
+  const nd4c_value mask = check_input(graph, "mask", 4, (int64_t[]){BATCH, 1, NEW, PAST + NEW});
+  CHECK_OK(nd4c_graph_output(graph, "y", attend(graph, q, cache[0], cache[1], mask)));
+  nd4c_plan *plan = check_graph(graph, 17, 1e-5);
   assert_int_equal(changes_of(plan), 1);
-  assert_int_equal(plan->step_count, 1);
+  assert_true(check_has_step(plan, ND4C_OP_attention));
+  assert_false(check_has_step(plan, ND4C_OP_tile) || check_has_step(plan, ND4C_OP_softmax));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void exported_decode_steps_become_attention(void **state) {
+  (void)state;
+  for (repetition how = BROADCAST; how < ANOTHER; how++) {
+    check_decode_step(how, false);
+    check_decode_step(how, true);
+  }
+}
+
+/* 16-bit scores are often widened for softmax alone; a softmax whose shares stay wide is no such one. */
+static void a_wide_softmax_of_halves_is_attention(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_attr half = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_FLOAT16}};
+  const nd4c_attr whole = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_FLOAT32}};
+  nd4c_value x[3];
+  for (int32_t i = 0; i < 3; i++) {
+    x[i] = operand(graph, (const char *[]){"q", "k", "v"}[i], 4, HEADS, i == 0 ? QUERIES : KEYS, HEAD);
+    x[i] = check_op(graph, ND4C_OP_cast, &x[i], 1, &half, 1);
+  }
+  const nd4c_value scores = check_binary(graph, ND4C_OP_matmul, x[0], transposed(graph, x[1]));
+  const nd4c_value wide = check_op(graph, ND4C_OP_cast, &scores, 1, &whole, 1);
+  const nd4c_value shares = check_op(graph, ND4C_OP_softmax, &wide, 1, NULL, 0);
+  const nd4c_value y = check_binary(graph, ND4C_OP_matmul, check_op(graph, ND4C_OP_cast, &shares, 1, &half, 1), x[2]);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_cast, &y, 1, &whole, 1)));
+  nd4c_plan *plan = check_graph(graph, 19, 2e-3);
+  assert_int_equal(changes_of(plan), 1);
+  assert_false(check_has_step(plan, ND4C_OP_softmax));
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
 }
@@ -253,7 +361,7 @@ static void check_cache(bool past, bool packed, bool scores_are_read) {
     CHECK_OK(nd4c_graph_output(graph, "scores", outputs[3]));
   }
   nd4c_plan *plan = check_graph(graph, 13, 1e-5);
-  assert_int_equal(changes_by(plan, "attention_cache"), !scores_are_read);
+  assert_int_equal(check_changes(plan, "attention_cache"), !scores_are_read);
   assert_int_equal(check_has_step(plan, ND4C_OP_attention_with_cache), scores_are_read);
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
@@ -314,9 +422,14 @@ static void a_query_without_keys_gives_zero(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spellings_become_attention),    cmocka_unit_test(heads_are_not_copied),
-      cmocka_unit_test(shared_heads_are_not_repeated), cmocka_unit_test(a_cache_without_scores_is_taken_apart),
-      cmocka_unit_test(the_reference_does_not_fuse),   cmocka_unit_test(a_query_without_keys_gives_zero),
+      cmocka_unit_test(spellings_become_attention),
+      cmocka_unit_test(heads_are_not_copied),
+      cmocka_unit_test(shared_heads_are_not_repeated),
+      cmocka_unit_test(a_cache_without_scores_is_taken_apart),
+      cmocka_unit_test(exported_decode_steps_become_attention),
+      cmocka_unit_test(a_wide_softmax_of_halves_is_attention),
+      cmocka_unit_test(the_reference_does_not_fuse),
+      cmocka_unit_test(a_query_without_keys_gives_zero),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

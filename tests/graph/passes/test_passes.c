@@ -396,16 +396,6 @@ static const pattern patterns[] = {
 
 typedef enum variant { ALONE, READ_TWICE, GIVEN_OUT, VARIANTS } variant;
 
-static int32_t changes_of(const nd4c_plan *plan, const char *pass) {
-  for (int32_t i = 0; i < plan->pass_count; i++) {
-    if (strcmp(plan->passes[i].name, pass) == 0) {
-      return plan->passes[i].changes;
-    }
-  }
-  fail_msg("there is no pass %s", pass);
-  return -1;
-}
-
 static void check_pattern(const pattern *row, variant which) {
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
@@ -418,7 +408,7 @@ static void check_pattern(const pattern *row, variant which) {
     CHECK_OK(nd4c_graph_output(graph, "middle", middle));
   }
   nd4c_plan *plan = check_graph(graph, 42, 1e-5);
-  int32_t expected = which == ALONE ? row->changes : row->changes_apart, changes = changes_of(plan, row->pass);
+  int32_t expected = which == ALONE ? row->changes : row->changes_apart, changes = check_changes(plan, row->pass);
   if (changes != expected) {
     fail_msg("%s, variant %d: pass %s made %d changes, expected %d", row->name, (int)which, row->pass, changes,
              expected);
@@ -465,11 +455,11 @@ static void look_alikes_are_left_alone(void **state) {
   root = check_unary(graph, ND4C_OP_sqrt, root);
   CHECK_OK(nd4c_graph_output(graph, "f", check_binary(graph, ND4C_OP_divide, x, root)));
   nd4c_plan *plan = check_graph(graph, 7, 1e-5);
-  assert_int_equal(changes_of(plan, "gelu"), 0);
-  assert_int_equal(changes_of(plan, "fuse_addend"), 0);
-  assert_int_equal(changes_of(plan, "fold_affine"), 0);
-  assert_int_equal(changes_of(plan, "swish"), 0);
-  assert_int_equal(changes_of(plan, "rms_norm"), 0);
+  assert_int_equal(check_changes(plan, "gelu"), 0);
+  assert_int_equal(check_changes(plan, "fuse_addend"), 0);
+  assert_int_equal(check_changes(plan, "fold_affine"), 0);
+  assert_int_equal(check_changes(plan, "swish"), 0);
+  assert_int_equal(check_changes(plan, "rms_norm"), 0);
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
 }
@@ -492,7 +482,7 @@ static void identities_vanish(void **state) {
   CHECK_OK(nd4c_graph_output(graph, "turned", turned));
   CHECK_OK(nd4c_graph_output(graph, "x again", x));
   nd4c_plan *plan = check_graph(graph, 3, 0);
-  assert_int_equal(changes_of(plan, "identity"), 3);
+  assert_int_equal(check_changes(plan, "identity"), 3);
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
 }
@@ -509,7 +499,7 @@ static void constants_fold_and_the_unread_dies(void **state) {
   CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_multiply, x, sum)));
   CHECK_OK(nd4c_graph_output(graph, "sum", sum));
   nd4c_plan *plan = check_graph(graph, 3, 1e-6);
-  assert_int_equal(changes_of(plan, "fold_constants"), 2);
+  assert_int_equal(check_changes(plan, "fold_constants"), 2);
   assert_int_equal(plan->passes[0].before, 5);
   assert_int_equal(plan->passes[0].after, 3);
   assert_int_equal(plan->graph->node_count, 2); /* the product, and the copy of the constant into its output */
@@ -542,7 +532,7 @@ static int32_t affine_changes(nd4c_op op, double number) {
   nd4c_value y = conv_of(graph, image_input(graph), 4, 1, true);
   CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, op, y, check_scalar(graph, number))));
   nd4c_plan *plan = check_graph(graph, 9, 1e-5);
-  int32_t changes = changes_of(plan, "fold_affine");
+  int32_t changes = check_changes(plan, "fold_affine");
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
   return changes;
@@ -592,7 +582,7 @@ static void large_numbers_that_are_not_finite_are_not_folded(void **state) {
     y = check_binary(graph, ND4C_OP_multiply, y, check_scalar(graph, 2));
     CHECK_OK(nd4c_graph_output(graph, "y", y));
     CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
-    assert_int_equal(changes_of(plan, "fold_affine"), i == 0);
+    assert_int_equal(check_changes(plan, "fold_affine"), i == 0);
     nd4c_plan_destroy(plan);
     nd4c_graph_destroy(graph);
     nd4c_array_release(array);
@@ -610,7 +600,7 @@ static void folded_constants_lie_in_c_order(void **state) {
   nd4c_value doubled = check_binary(graph, ND4C_OP_add, turned, turned);
   CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_multiply, x, doubled)));
   nd4c_plan *plan = check_graph(graph, 3, 0);
-  assert_int_equal(changes_of(plan, "fold_constants"), 2);
+  assert_int_equal(check_changes(plan, "fold_constants"), 2);
   int32_t constants = 0;
   for (int32_t i = 0; i < plan->graph->nodes[0].input_count; i++) {
     const nd4c_array *constant = plan->graph->values[plan->graph->nodes[0].inputs[i]].constant;
@@ -638,7 +628,7 @@ static void what_cannot_be_folded_stays(void **state) {
   nd4c_error_clear();
   CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
   assert_int_equal(nd4c_error_code(), ND4C_OK);
-  assert_int_equal(changes_of(plan, "fold_constants"), 0);
+  assert_int_equal(check_changes(plan, "fold_constants"), 0);
   assert_int_equal(nd4c_plan_run(plan, NULL, 0, &y, 1), ND4C_INDEX);
   assert_null(y);
   nd4c_plan_destroy(plan);

@@ -267,6 +267,22 @@ static void costs_are_those_of_usual_sizes(void **state) {
   }
 }
 
+/* A guard says that the dim is 1 or 5. */
+static void costs_follow_guards(void **state) {
+  (void)state;
+  int64_t batch = 0;
+  nd4c_graph *graph = make_graph(1, &batch), *bound = NULL;
+  const nd4c_value x = check_input(graph, "x", 2, (int64_t[]){batch, 8});
+  const nd4c_value doubled = check_binary(graph, ND4C_OP_add, x, x);
+  const nd4c_value more = check_input(graph, "more", 2, (int64_t[]){5, 8});
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, doubled, more)));
+  bound = bind(graph, 5);
+  const nd4c_cost symbolic = nd4c_graph_cost(graph), numbers = nd4c_graph_cost(bound);
+  assert_true(symbolic.operations == numbers.operations && symbolic.bytes == numbers.bytes);
+  nd4c_graph_destroy(bound);
+  nd4c_graph_destroy(graph);
+}
+
 /* Of a bound graph whose passes have run, those that need numbers run, and others only after a change. */
 static void passes_of_numbers_run_after_binding(void **state) {
   (void)state;
@@ -295,6 +311,7 @@ int main(void) {
       cmocka_unit_test(guards_outlive_their_nodes),
       cmocka_unit_test(left_out_passes_are_named),
       cmocka_unit_test(costs_are_those_of_usual_sizes),
+      cmocka_unit_test(costs_follow_guards),
       cmocka_unit_test(passes_of_numbers_run_after_binding),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

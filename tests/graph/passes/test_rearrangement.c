@@ -378,14 +378,51 @@ static void low_rank(nd4c_graph *graph) {
   exact_output(graph, check_binary(graph, ND4C_OP_matmul, inner, matrix(graph, 2, 8, 2)));
 }
 
+/* Three matrices that runs bring: a product with a column, or with a row, is the least work. */
+static void column_last(nd4c_graph *graph) {
+  const nd4c_value a = finite(graph, 6, 2), b = finite(graph, 2, 6), c = finite(graph, 6, 1);
+  exact_output(graph, check_binary(graph, ND4C_OP_matmul, check_binary(graph, ND4C_OP_matmul, a, b), c));
+}
+
+static void row_first(nd4c_graph *graph) {
+  const nd4c_value a = finite(graph, 1, 6), b = finite(graph, 6, 6), c = finite(graph, 6, 6);
+  exact_output(graph, check_binary(graph, ND4C_OP_matmul, a, check_binary(graph, ND4C_OP_matmul, b, c)));
+}
+
+static void row_first_already(nd4c_graph *graph) {
+  const nd4c_value a = finite(graph, 1, 6), b = finite(graph, 6, 6), c = finite(graph, 6, 6);
+  exact_output(graph, check_binary(graph, ND4C_OP_matmul, check_binary(graph, ND4C_OP_matmul, a, b), c));
+}
+
+/* The product of the two matrices behind it serves the whole batch. */
+static void batch_of_matrices(nd4c_graph *graph) {
+  const nd4c_value x = exact_input(graph, ND4C_FLOAT32, 3, (int64_t[]){4, 6, 8});
+  const nd4c_value a = check_unary(graph, ND4C_OP_nan_to_num, check_unary(graph, ND4C_OP_tanh, x));
+  const nd4c_value b = finite(graph, 8, 7), c = finite(graph, 7, 1);
+  exact_output(graph, check_binary(graph, ND4C_OP_matmul, check_binary(graph, ND4C_OP_matmul, a, b), c));
+}
+
+static void product_read_twice(nd4c_graph *graph) {
+  const nd4c_value a = finite(graph, 6, 2), b = finite(graph, 2, 6), c = finite(graph, 6, 1);
+  const nd4c_value inner = check_binary(graph, ND4C_OP_matmul, a, b);
+  exact_output(graph, check_binary(graph, ND4C_OP_matmul, inner, c));
+  exact_output(graph, negative(graph, inner));
+}
+
 static const exact_case reordered[] = {
     {"constants on the left", "reassociate", 1, 3, constants_left, 1e-5},
     {"constants on the right", "reassociate", 1, 3, constants_right, 1e-5},
     {"the product is larger than both", "reassociate", 0, 4, low_rank, 1e-5},
+    {"a column last", "reassociate", 1, 8, column_last, 1e-5},
+    {"a row first", "reassociate", 1, 8, row_first, 1e-5},
+    {"a row first already", "reassociate", 0, 8, row_first_already, 1e-5},
+    {"a batch of matrices", "reassociate", 1, 8, batch_of_matrices, 1e-5},
+    {"a product that is read twice", "reassociate", 0, 9, product_read_twice, 1e-5},
 };
 
 static const exact_case in_order[] = {
     {"constants on the left, exact", "reassociate", 0, 4, constants_left, 1e-5},
+    {"a column last, exact", "reassociate", 0, 8, column_last, 1e-5},
 };
 
 /* -- many nodes ---------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,14 @@
+/* Whether a device has a fast kernel for a node that a pass would make. */
+#ifndef ND4C_GRAPH_IR_FAST_H
+#define ND4C_GRAPH_IR_FAST_H
+
+#include "graph/ir/rewrite.h"
+
+/* True if the rewrite's device computes the op on these inputs by another kernel than the reference's. False also if
+ * the op refuses the inputs, or has more than ND4C_FAST_OPERANDS inputs or outputs. Extents that are dims count by
+ * their lowest values. The graph assumes nothing new about its dims. */
+enum { ND4C_FAST_OPERANDS = 8 };
+bool nd4c_rewrite_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
+                          const nd4c_attr_value *attrs);
+
+#endif
