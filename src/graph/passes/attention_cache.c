@@ -3,7 +3,7 @@
  * kernel for attention that is faster than the reference. */
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/ir/fast.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 
 enum { Y, PRESENT_KEY, PRESENT_VALUE, SCORES, OUTPUTS, INPUTS = ND4C_IN_attention_key_lengths + 1, AXES = 4 };

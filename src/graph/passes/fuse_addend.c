@@ -2,7 +2,7 @@
  * matmul with a constant matrix becomes a linear for that. passes.c runs it on every optimised plan. */
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/ir/products.h"
+#include "graph/match/products.h"
 #include "graph/passes.h"
 
 /* conv and linear have bias and addend at the same positions, so one function serves both. */

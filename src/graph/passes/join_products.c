@@ -15,7 +15,7 @@
 #include "device/device.h"
 #include "device/storage/deferred.h"
 #include "graph/ir/cost.h"
-#include "graph/ir/products.h"
+#include "graph/match/products.h"
 #include "graph/passes.h"
 
 enum { MOST_ROWS = 64, LEAST_WEIGHTS = 1 << 14, MOST_PRODUCTS = 8, NONE = -1 };

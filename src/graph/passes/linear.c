@@ -1,7 +1,7 @@
 /* Turns a matmul with a constant matrix, and the addition of a constant vector along the last axis, into linear.
  * passes.c runs it on every optimised plan. */
 #include "base/status.h"
-#include "graph/ir/products.h"
+#include "graph/match/products.h"
 #include "graph/passes.h"
 
 /* The added constant as a vector of `count`, as a view; a NULL array if it is not one. */

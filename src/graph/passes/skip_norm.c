@@ -5,7 +5,7 @@
  * than the reference. */
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/ir/fast.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 
 typedef struct match {

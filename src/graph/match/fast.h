@@ -1,6 +1,6 @@
 /* Whether a device has a fast kernel for a node that a pass would make. */
-#ifndef ND4C_GRAPH_IR_FAST_H
-#define ND4C_GRAPH_IR_FAST_H
+#ifndef ND4C_GRAPH_MATCH_FAST_H
+#define ND4C_GRAPH_MATCH_FAST_H
 
 #include "graph/ir/rewrite.h"
 

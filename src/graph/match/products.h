@@ -1,6 +1,6 @@
 /* Products of matrices that the op linear could compute. The passes linear and fuse_addend call it. */
-#ifndef ND4C_GRAPH_IR_PRODUCTS_H
-#define ND4C_GRAPH_IR_PRODUCTS_H
+#ifndef ND4C_GRAPH_MATCH_PRODUCTS_H
+#define ND4C_GRAPH_MATCH_PRODUCTS_H
 
 #include "graph/ir/rewrite.h"
 

@@ -1,5 +1,5 @@
 /* Implements fast.h. */
-#include "graph/ir/fast.h"
+#include "graph/match/fast.h"
 
 #include "dispatch/choice.h"
 
