@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Plants one error at a time in the passes of the graph and checks that random graphs catch it.
+"""Plants one error at a time in the passes of the graph and checks that random graphs, or a test of the pass, catch it.
 
     tests/planted/plant_passes.py [--graphs N] [--rows FIRST:LAST] [--table FILE]
 
 Works in a copy of the checkout (build/planted/tree), as plant.py does, but with the preset ci. Each row of ERRORS is a line of a
 pass and what becomes of it: a condition that is left out, a wrong operand, a wrong number. An error that only lets a pass do less
-is none, because the results stay right. For each row the script rebuilds nd4c_random_graphs and runs it with a fixed seed. The
-graph that fails must pass after the error is removed. The exit code is 1 if an error was not caught, or if a line is not there any
+is none, because the results stay right. For each row the script rebuilds nd4c_random_graphs and runs it with a fixed seed. Random
+graphs have neither bodies nor quantised ops nor a precision: rows of passes for these name the test program that must fail. What
+failed must pass after the errors are removed. The exit code is 1 if an error was not caught, or if a line is not there any
 more: then the row must follow the pass.
 """
 import argparse
@@ -21,7 +22,7 @@ tree = root / "build/planted/tree"
 build = tree / "build/ci"
 TARGET = "nd4c_random_graphs"
 
-# (pass, or a file of src/graph, what the line says, what it becomes)
+# (pass, or a file of src/graph, what the line says, what it becomes[, the test program that catches it])
 ERRORS = [
     ("identity", "if (axis != i && input->rank > 1) {", "if (axis != i && input->rank > 2) {"),
     ("identity", "if (steps->as.ints[i] != 1) {", "if (steps->as.ints[i] == 0) {"),
@@ -60,6 +61,38 @@ ERRORS = [
     ("swish", "node->inputs[0], &one) && one == 1;", "node->inputs[0], &one);"),
     ("swish", "softplus != NULL && softplus->inputs[0] == x &&", "softplus != NULL &&"),
     ("fold_constants", "nd4c_graph_node_is_fixed(graph, node) &&", ""),
+    ("attention", "attrs[ND4C_ATTR_attention_scale].as.f = found.scale;", ""),
+    ("attention", "found->scale *= factor * cap;", "found->scale *= factor;", "test_graph_attention"),
+    ("attention_cache", "parts[] = {past, *joined};", "parts[] = {*joined, past};", "test_graph_attention"),
+    ("cse", "case ND4C_OP_add:", "case ND4C_OP_add: case ND4C_OP_subtract:"),
+    ("ir/rewrite", "if (rewrite->uses[node->outputs[i]] > 0) {", "if (i == 0 && rewrite->uses[node->outputs[i]] > 0) {"),
+    ("fold_chain", "made.number_negated = at == 1;", "made.number_negated = false;"),
+    ("layout", "graph->values[node->inputs[i]].rank == rank &&", "graph->values[node->inputs[i]].rank >= rank &&"),
+    ("reassociate", "{side == 0 ? outer_matrix : inner_matrix,", "{side != 0 ? outer_matrix : inner_matrix,"),
+    ("rms_norm", "attrs[ND4C_ATTR_rms_norm_epsilon].as.f = found->epsilon;", ""),
+    ("shapes", "return are_all(&node->attrs[ND4C_ATTR_roll_shifts], 0);", "return true;"),
+    ("group_norm", "attrs[ND4C_ATTR_group_norm_epsilon].as.f = epsilon;",
+     "attrs[ND4C_ATTR_group_norm_epsilon].as.f = 2 * epsilon;"),
+    ("group_norm", "nd4c_uniform_is(&all, number));", "all.real * number == number * all.real);"),
+    ("skip_norm", "found->attrs[ND4C_ATTR_skip_layer_norm_rms].as.i = rms;", ""),
+    ("scale_products", "ND4C_TRY(scale(rewrite, factor, &found.inputs[ND4C_IN_linear_bias]));", ""),
+    ("scale_products", "*factor = 1 / *factor;", ""),
+    ("join_products", "ND4C_TRY(nd4c_emit_slice(&rewrite->emitter, y, -1, at, at + columns, 1, &part));",
+     "ND4C_TRY(nd4c_emit_slice(&rewrite->emitter, y, -1, 0, columns, 1, &part));", "test_graph_fusions"),
+    ("recompute", "inputs[i] = node.inputs[i];", "inputs[i] = node.inputs[0];"),
+    ("inline_calls", "control->bodies[condition != 0 ? 0 : 1];", "control->bodies[condition == 0 ? 0 : 1];", "test_graph_control"),
+    ("loop_invariants", "work->first + i].value] = work->captured[i];", "work->first + i].value] = work->captured[0];",
+     "test_graph_control"),
+    ("dynamic_quantization", "[ND4C_IN_linear_int8_w_scale] = scales->inputs[1 - x_at],",
+     "[ND4C_IN_linear_int8_w_scale] = scales->inputs[x_at],", "test_graph_quantized"),
+    ("hoist_quantize", "bytes[1] < least + 255};", "false};", "test_graph_quantized"),
+    ("quantized_add", "[ND4C_IN_qlinear_add_b_scale] = b.scale,", "[ND4C_IN_qlinear_add_b_scale] = a.scale,",
+     "test_graph_quantized"),
+    ("quantized_conv", "(float)w_scales[scale_count == 1 ? 0 : i]);", "(float)w_scales[0]);", "test_graph_quantized"),
+    ("quantized_linear", "[ND4C_IN_linear_int8_x_zero_point] = x.zero,", "[ND4C_IN_linear_int8_x_zero_point] = -1,",
+     "test_graph_quantized"),
+    ("reduced_precision", "s->reduced[value] ? read_as(s, value, false, &read) : ND4C_OK", "ND4C_OK",
+     "test_graph_reduced_precision"),
 ]
 
 
@@ -67,8 +100,8 @@ def run(command, **options):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
-def ninja():
-    return run(["ninja", "-C", str(build), TARGET])
+def ninja(program=TARGET):
+    return run(["ninja", "-C", str(build), program])
 
 
 def prepare():
@@ -98,7 +131,18 @@ def fuzz(*arguments):
     return lines[0] if lines else f"{TARGET} {' '.join(arguments)} # exit {done.returncode}"
 
 
-def plant(name, before, after, graphs):
+def catch(program, graphs):
+    """The line of a failure of the random graphs or of a test program, or None."""
+    if program == TARGET:
+        return fuzz("--graphs", str(graphs), "--thorough")
+    try:
+        code = run([str(build / "tests/bin" / program)], timeout=250).returncode
+    except subprocess.TimeoutExpired:
+        code = "no end"
+    return f"{program} # exit {code}" if code else None
+
+
+def plant(name, before, after, program, graphs):
     """The line that caught the error, or None."""
     target = tree / "src/graph" / (f"{name}.c" if "/" in name else f"passes/{name}.c")
     original = target.read_text()
@@ -106,10 +150,10 @@ def plant(name, before, after, graphs):
         sys.exit(f"{name}: '{before}' is there {original.count(before)} times")
     target.write_text(original.replace(before, after))
     try:
-        done = ninja()
+        done = ninja(program)
         if done.returncode:
             sys.exit(f"{name}: '{after}' does not compile\n{done.stdout[-1500:]}")
-        return fuzz("--graphs", str(graphs), "--thorough")
+        return catch(program, graphs)
     finally:
         target.write_text(original)
 
@@ -123,16 +167,19 @@ def main():
     first, last = (int(x) if x else None for x in options.rows.split(":"))
     prepare()
     rows = []
-    for name, before, after in ERRORS[first:last]:
+    programs = {TARGET}
+    for name, before, after, *program in ERRORS[first:last]:
         begin = time.monotonic()
-        caught = plant(name, before, after, options.graphs)
+        programs.update(program)
+        caught = plant(name, before, after, program[0] if program else TARGET, options.graphs)
         rows.append((name, before, after, caught))
         print(f"{name:16} {'CAUGHT ' + caught[:150] if caught else 'MISSED ' + before}  "
               f"({time.monotonic() - begin:.0f} s)", flush=True)
-    done = ninja()
-    again = done.stdout if done.returncode else fuzz("--graphs", "800", "--thorough")
-    if again:
-        sys.exit(f"fails with no error planted: {again}")
+    for program in sorted(programs):
+        done = ninja(program)
+        again = done.stdout if done.returncode else catch(program, 800)
+        if again:
+            sys.exit(f"fails with no error planted: {again}")
     if options.table:
         cell = lambda text: "`" + str(text).replace("|", "\\|")[:140] + "`"
         options.table.write_text("| pass | was | became | caught by |\n|---|---|---|---|\n" + "".join(

@@ -234,6 +234,7 @@ static int32_t linear(rg_sketch *sketch, int32_t x) {
 }
 
 static int32_t dense(rg_sketch *sketch, int32_t x) {
+  x = x >= 0 && rg_chance(sketch, 6) ? with_number(sketch, ND4C_OP_multiply, x, rg_special(sketch)) : x;
   int32_t y = rg_chance(sketch, 4) ? linear(sketch, x) : product(sketch, x);
   y = rg_chance(sketch, 6) ? product(sketch, y) : y;
   if (y >= 0 && rg_chance(sketch, 8)) { /* not a bias: another row for each row */
@@ -267,6 +268,19 @@ static int32_t motif_matmul(rg_sketch *sketch) {
   const int32_t y = rg_chance(sketch, 2) ? rg_binary(sketch, ND4C_OP_matmul, scaled, turned)
                                          : rg_binary(sketch, ND4C_OP_matmul, turned, scaled);
   return rg_chance(sketch, 2) ? with_number(sketch, ND4C_OP_multiply, y, rg_special(sketch)) : y;
+}
+
+/* Three matrices of which two are multiplied first; the other order may be less work. */
+static int32_t motif_chain(rg_sketch *sketch) {
+  const int32_t a = rg_of_rank(sketch, 2 + rg_pick(sketch, 2));
+  const int32_t turned = a < 0 ? RG_NONE : rg_unary(sketch, ND4C_OP_matrix_transpose, a);
+  int32_t last = a;
+  if (a >= 0 && rg_chance(sketch, 2)) { /* a narrow one */
+    const int64_t shape[] = {rg_shape(sketch, a)[rg_rank(sketch, a) - 1], 1 + rg_pick(sketch, 2)};
+    last = rg_binary(sketch, ND4C_OP_matmul, a, rg_constant(sketch, rg_dtype(sketch, a), 2, shape));
+  }
+  return rg_chance(sketch, 2) ? rg_binary(sketch, ND4C_OP_matmul, rg_binary(sketch, ND4C_OP_matmul, a, turned), last)
+                              : rg_binary(sketch, ND4C_OP_matmul, a, rg_binary(sketch, ND4C_OP_matmul, turned, last));
 }
 
 /* SwiGLU, GeGLU: two products of one input, one of them through an activation. */
@@ -350,26 +364,69 @@ static int32_t motif_rms_norm(rg_sketch *sketch) {
   return rg_chance(sketch, 3) ? y : with_parameters(sketch, y, 1, false);
 }
 
-/* Instance and group norm by a reshape. */
+/* A norm of each row [n, groups, ...] in its parts, or as instance_norm, whose parameters mostly change nothing. */
+static int32_t norm_of_rows(rg_sketch *sketch, int32_t rows) {
+  const int64_t axes[] = {-1};
+  if (rows < 0 || rg_rank(sketch, rows) < 3 || rg_chance(sketch, 2)) {
+    const int32_t centred = rg_binary(sketch, ND4C_OP_subtract, rows, mean_over(sketch, rows, axes, 1));
+    return over_root(sketch, centred, mean_over(sketch, squared(sketch, centred), axes, 1));
+  }
+  const int64_t groups = rg_shape(sketch, rows)[1];
+  const nd4c_dtype dtype = rg_dtype(sketch, rows);
+  const double scale = rg_chance(sketch, 4) ? rg_number(sketch, 0.5, 2) : 1;
+  const double bias = rg_chance(sketch, 4) ? rg_number(sketch, -1, 1) : 0;
+  return rg_op(sketch, ND4C_OP_instance_norm,
+               (int32_t[]){rows, rg_between(sketch, dtype, 1, &groups, scale, scale),
+                           rg_between(sketch, dtype, 1, &groups, bias, bias)},
+               3, NULL, 0);
+}
+
+/* Instance and group norm by reshapes: rows [n, groups, ...] or [n * groups, ...], which may also cut channels or reach
+ * across batches. */
 static int32_t motif_group_norm(rg_sketch *sketch) {
   const int32_t x = rg_of_rank(sketch, 4);
   if (x < 0) {
     return RG_NONE;
   }
   const int64_t *shape = rg_shape(sketch, x), channels = shape[1];
-  const int64_t back[] = {shape[0], channels, shape[2], shape[3]}, rows[] = {shape[0], channels, -1};
-  const int64_t axes[] = {2};
-  const int32_t flat = rg_op_ints(sketch, ND4C_OP_reshape, x, "shape", rows, 3);
-  const int32_t centred = rg_binary(sketch, ND4C_OP_subtract, flat, mean_over(sketch, flat, axes, 1));
-  const int32_t y = over_root(sketch, centred, mean_over(sketch, squared(sketch, centred), axes, 1));
+  const int64_t groups = rg_chance(sketch, 2) ? channels : 1 + rg_pick(sketch, 4);
+  const int64_t back[] = {shape[0], channels, shape[2], shape[3]};
+  const int64_t three[] = {shape[0], groups, -1}, two[] = {(rg_chance(sketch, 4) ? 1 : shape[0]) * groups, -1};
+  const bool flat = rg_chance(sketch, 3);
+  const int32_t rows = rg_op_ints(sketch, ND4C_OP_reshape, x, "shape", flat ? two : three, flat ? 2 : 3);
+  const int32_t y = norm_of_rows(sketch, rows);
   return affine_by_channel(sketch, rg_op_ints(sketch, ND4C_OP_reshape, y, "shape", back, 4));
+}
+
+static int32_t softmax_of(rg_sketch *sketch, int32_t x) {
+  return rg_op_int(sketch, ND4C_OP_softmax, x, "axis", -1);
+}
+
+/* A residual and the norm behind it; the sum is often the next residual, and sometimes the scale depends on it. */
+static int32_t motif_skip_norm(rg_sketch *sketch) {
+  const int32_t x = rg_of_rank(sketch, 2 + rg_pick(sketch, 2));
+  const int32_t other = rg_chance(sketch, 3) ? rg_unary(sketch, ND4C_OP_tanh, x) : softmax_of(sketch, x);
+  const int32_t sum = swapped(sketch, ND4C_OP_add, x, rg_chance(sketch, 6) ? rg_any_float(sketch) : other);
+  if (sum < 0) {
+    return RG_NONE;
+  }
+  const int64_t last = rg_shape(sketch, sum)[rg_rank(sketch, sum) - 1];
+  const bool rms = rg_chance(sketch, 2);
+  const int32_t scale = rg_constant(sketch, rg_dtype(sketch, sum), 1, &last);
+  const int32_t inputs[] = {sum, rg_chance(sketch, 4) ? rg_unary(sketch, ND4C_OP_sin, scale) : scale,
+                            rg_constant(sketch, rg_dtype(sketch, sum), 1, &last)};
+  const nd4c_attr attrs[] = {rg_attr_int("axis", rg_chance(sketch, 6) ? 0 : -1),
+                             {.name = "epsilon", .value = {.kind = ND4C_ATTR_FLOAT, .as.f = 1e-2}}};
+  const int32_t y = rg_op(sketch, rms ? ND4C_OP_rms_norm : ND4C_OP_layer_norm, inputs,
+                          rms ? 1 + rg_pick(sketch, 2) : 1 + rg_pick(sketch, 3), attrs, 2);
+  return rg_chance(sketch, 2) ? swapped(sketch, ND4C_OP_add, sum, y) : y;
 }
 
 /* -- attention ----------------------------------------------------------------------------------------------------- */
 
 static int32_t softmax(rg_sketch *sketch, int32_t x) {
   if (!rg_chance(sketch, 3)) {
-    return rg_op_int(sketch, ND4C_OP_softmax, x, "axis", -1);
+    return softmax_of(sketch, x);
   }
   const int64_t axes[] = {-1};
   const nd4c_attr attrs[] = {rg_attr_ints("axes", axes, 1), rg_attr_int("keepdims", 1)};
@@ -433,7 +490,8 @@ static int32_t motif_softmax(rg_sketch *sketch) {
   return softmax(sketch, rg_any_float(sketch));
 }
 
-const rg_motif rg_motifs_network[] = {
-    motif_activation, motif_conv,  motif_conv,       motif_affine,   motif_pool,       motif_dense,     motif_dense,
-    motif_matmul,     motif_gated, motif_layer_norm, motif_rms_norm, motif_group_norm, motif_attention, motif_softmax};
+const rg_motif rg_motifs_network[] = {motif_activation, motif_conv,      motif_conv,       motif_affine,
+                                      motif_pool,       motif_dense,     motif_dense,      motif_matmul,
+                                      motif_chain,      motif_gated,     motif_layer_norm, motif_rms_norm,
+                                      motif_group_norm, motif_skip_norm, motif_attention,  motif_softmax};
 const int32_t rg_motifs_network_count = sizeof rg_motifs_network / sizeof rg_motifs_network[0];
