@@ -27,13 +27,10 @@ static bool is_name(const char *name) {
   return true;
 }
 
-const char *nd4c_provider_words(const char *words) {
-  enum { LONGEST = 500 };
-  char clean[LONGEST + 1];
+enum { LONGEST = 500 };
+
+static void clean_words(const char *words, char clean[LONGEST + 1]) {
   size_t used = 0;
-  if (words == NULL) {
-    return NULL;
-  }
   for (const char *at = words; *at != '\0';) {
     const size_t bytes = nd4c_text_character(at), taken = bytes == 0 ? 1 : bytes;
     if (used + taken > LONGEST) {
@@ -44,7 +41,21 @@ const char *nd4c_provider_words(const char *words) {
     at += taken;
   }
   clean[used] = '\0';
+}
+
+const char *nd4c_provider_words(const char *words) {
+  char clean[LONGEST + 1];
+  if (words == NULL) {
+    return NULL;
+  }
+  clean_words(words, clean);
   return nd4c_text_intern(clean);
+}
+
+bool nd4c_provider_is_line(const char *text) {
+  char clean[LONGEST + 1];
+  clean_words(text, clean);
+  return strcmp(clean, text) == 0;
 }
 
 nd4c_status nd4c_provider_failed(nd4c_status status, const char *what) {

@@ -33,6 +33,8 @@ void nd4c_provider_copy(void *to, size_t to_size, const void *from, uint32_t fro
 /* A printable copy of a provider's text: one line of valid UTF-8, with '?' for each invalid byte. NULL stays NULL.
  * Lives as long as the process; also NULL if memory is exhausted. */
 const char *nd4c_provider_words(const char *words);
+/* Whether the text is its own printable copy, and not longer. Allocates nothing. */
+bool nd4c_provider_is_line(const char *text);
 
 /* After a function of a provider has failed: returns `status`, or INTERNAL if it is not one of nd4c's, and sets a text
  * if the function has set none. `what`: "device_open". */

@@ -47,12 +47,6 @@ static bool are_words(const char *words) {
   return length > 0 && words[0] != ',' && words[length - 1] != ',' && strstr(words, ",,") == NULL;
 }
 
-/* Whether the text is printable: one line of UTF-8, and not too long. */
-static bool is_line(const char *text) {
-  const char *clean = nd4c_provider_words(text);
-  return clean != NULL && strcmp(clean, text) == 0;
-}
-
 static nd4c_status check_names(const char *from, const char *provider, const nd4c_plugin_property *property) {
   if (property->name == NULL || !is_in_space(property->name, "nd4c.", provider, small_letter, '.', small)) {
     return nd4c_fail(ND4C_ABI,
@@ -87,14 +81,14 @@ static nd4c_status check_value(const char *from, const nd4c_plugin_property *pro
         "by commas, of at most 250 bytes",
         from, property->name);
   }
-  if (property->default_value == NULL || !is_line(property->default_value) ||
+  if (property->default_value == NULL || !nd4c_provider_is_line(property->default_value) ||
       !nd4c_config_value_parse(type, property->words, property->default_value, &number)) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: property %s: default \"%.80s\" is not valid: expected %s", from,
                      property->name,
                      property->default_value != NULL ? nd4c_provider_words(property->default_value) : "NULL",
                      property->words != NULL ? property->words : nd4c_config_value_expectation(type));
   }
-  if (property->meaning == NULL || property->meaning[0] == '\0' || !is_line(property->meaning)) {
+  if (property->meaning == NULL || property->meaning[0] == '\0' || !nd4c_provider_is_line(property->meaning)) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: property %s: its meaning is not one line of 1 to 500 bytes of UTF-8", from,
                      property->name);
   }
