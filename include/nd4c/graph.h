@@ -234,10 +234,11 @@ ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *targ
 ND4C_API nd4c_status nd4c_graph_optimize(const nd4c_graph *graph, nd4c_context *context,
                                          const nd4c_plan_options *options, nd4c_graph **optimized);
 
-/* Runs the same passes, and makes nothing. *text says for each run of a pass that changed something how many nodes
- * there were before and after it, and which nodes it removed, changed and added: at most `lines` lines for each run,
- * all of them if `lines` is negative. It ends with the lines of nd4c_plan_report about passes, among them the estimates
- * of cost. Free with nd4c_free. The graph may have dims. Other errors are those of nd4c_plan_create. */
+/* Runs the same passes, and makes nothing. *text says for each run of a pass that changed something in which phase and
+ * round it was, how many nodes there were before and after it, the estimates of cost before and after it, what it
+ * assumed about dims, and which nodes it removed, changed and added: at most `lines` of these lines for each run, all
+ * of them if `lines` is negative. It ends with the lines of nd4c_plan_report about passes. Free with nd4c_free. The
+ * graph may have dims. Other errors are those of nd4c_plan_create. */
 ND4C_API nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context,
                                         const nd4c_plan_options *options, int32_t lines, char **text);
 
@@ -289,6 +290,12 @@ ND4C_API nd4c_status nd4c_plan_get_bindings(const nd4c_plan *plan, nd4c_plan_bin
  * phase, the bindings, and all that for the binding that was used last. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
 
+/* Why each step of the plan has its kernel: which engines were asked in which order, why those before it declined, and
+ * what took the step. Steps with the same reasons stand together. The kernels are asked anew, with the configuration of
+ * now. Any thread, not while the plan runs. UNSUPPORTED if the graph has dims: each binding chooses its own kernels.
+ * Free with nd4c_free. */
+ND4C_API nd4c_status nd4c_plan_explain(const nd4c_plan *plan, char **text);
+
 /* -- profiles ------------------------------------------------------------------------------------------------------ */
 
 /* A step of a plan: one node, or the nodes of a segment, which run as one. Of a plan whose graph has dims, steps and
@@ -319,6 +326,12 @@ ND4C_API int32_t nd4c_plan_step_count(const nd4c_plan *plan);
 /* Steps run in the order of their numbers, from 0. INDEX outside 0 .. count - 1; ARGUMENT if struct_size is too small.
  */
 ND4C_API nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_info *info);
+/* The plan that a step of control flow runs as its body number `body` (1: the else of a branch), for
+ * nd4c_plan_step_count, _get_step and _get_node; a profile of the outer plan measures its steps, too: their runs are
+ * rounds. A body that several steps run has one plan, whose times are those of all of them. *found NULL: the step has
+ * no such body. Owned by the outer plan, which alone may be run; valid as the texts of nd4c_step_info. INDEX outside 0
+ * .. count - 1. */
+ND4C_API nd4c_status nd4c_plan_get_body(const nd4c_plan *plan, int32_t index, int32_t body, const nd4c_plan **found);
 /* As nd4c_graph_get_node for the graph that the plan runs, after its passes. */
 ND4C_API nd4c_status nd4c_plan_get_node(const nd4c_plan *plan, int32_t index, nd4c_node_info *info);
 

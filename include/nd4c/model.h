@@ -81,10 +81,23 @@ ND4C_API int32_t nd4c_model_output_count(const nd4c_model *model);
 ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 
-/* Reports progress of long work: `done` of `total` steps of `what`: "importing" counts the model's nodes; "preparing"
- * counts the nodes of the optimised graph, whose kernels are chosen and whose weights are packed; "running". nd4c calls
- * it on the running thread, on several at once if they run the model at once. It must not run the model or ask for its
- * report (ARGUMENT), or change its callback (no effect). */
+/* Reports progress of long work: `done` of `total` steps of `what`, before each step and at the end. In a first run:
+ *
+ * "importing": nodes of the model
+ * "optimizing": passes; `done` is the last one that has begun, since passes run again after others
+ * "compiling": segments, for each compiler
+ * "preparing": nodes of the optimised graph, whose kernels are chosen and whose weights are packed
+ * "placing": values, which get their places in the arena
+ *
+ * and in every run
+ *
+ * "running": steps of the plan, or nodes of an interpreted model; of a plan on an asynchronous device as they are
+ *            submitted, or all at once
+ * "looping": rounds of a loop among these steps, at most every 20 ms; `total` is 0 if the loop itself ends it
+ *
+ * nd4c calls it on the running thread, on several at once if they run the model at once. It must not run the model or
+ * ask for its report (ARGUMENT), or change its callback (no effect). A run without a callback takes no longer than one
+ * of a model that never had one; a callback takes its own time at each step. */
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 
@@ -120,17 +133,18 @@ ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *contex
                                          const nd4c_datum *const *inputs, int32_t input_count, nd4c_datum **outputs,
                                          int32_t output_count);
 
-/* The report of the last run: that of its plan, as nd4c_plan_report gives it, with a last line that says why the graph
- * was imported for these shapes alone, if it was; or, if the model could not become a graph, the node that prevented
- * it. "" before the first run. Free with nd4c_free. */
+/* The report of the last run: that of its plan, as nd4c_plan_report gives it; if the model leaves extents free and the
+ * plan is for these shapes alone, a last line says why. If the model could not become a graph, the report names the
+ * node that prevented it. "" before the first run. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
-/* As nd4c_plan_profile, _get_step and _get_node for the plan of the last run, whose texts are valid until the model
- * runs again or is closed. UNSUPPORTED if that run had no plan: the text says why. ARGUMENT before the first run.
- * *count receives the number of steps. */
+/* As nd4c_plan_profile, _get_step, _get_body and _get_node for the plan of the last run, whose texts and bodies are
+ * valid until the model runs again or is closed. UNSUPPORTED if that run had no plan: the text says why. ARGUMENT
+ * before the first run. *count receives the number of steps. */
 ND4C_API nd4c_status nd4c_model_profile(nd4c_model *model, bool on);
 ND4C_API nd4c_status nd4c_model_step_count(const nd4c_model *model, int32_t *count);
 ND4C_API nd4c_status nd4c_model_get_step(const nd4c_model *model, int32_t index, nd4c_step_info *info);
+ND4C_API nd4c_status nd4c_model_get_body(const nd4c_model *model, int32_t index, int32_t body, const nd4c_plan **found);
 ND4C_API nd4c_status nd4c_model_get_node(const nd4c_model *model, int32_t index, nd4c_node_info *info);
 
 ND4C_EXTERN_C_END

@@ -106,6 +106,7 @@ static nd4c_status make_caller(nd4c_plan *plan, nd4c_plan **out) {
   caller->mode = plan->mode;
   caller->input_last = plan->input_last;
   caller->output_first = plan->output_first;
+  caller->progress = plan->progress;
   nd4c_status status = fill_caller(plan, caller);
   if (status != ND4C_OK) {
     free_caller(caller);

@@ -17,6 +17,7 @@ static nd4c_status fill_plan(const nd4c_plan *outer, const nd4c_function *body, 
   plan->device = outer->device;
   plan->rules = outer->rules;
   plan->family = outer->family;
+  plan->profiled = outer->profiled;
   ND4C_TRY(nd4c_plan_inherit("nd4c_plan_create", outer, plan));
   ND4C_TRY(nd4c_graph_check_numbers(body->graph, "nd4c_plan_create"));
   ND4C_TRY(nd4c_graph_clone(body->graph, &plan->graph));

@@ -3,6 +3,7 @@
  * to round. modes/direct.c calls nd4c_control_run by the step's `run`. */
 #include <string.h>
 
+#include "base/os.h"
 #include "base/status.h"
 #include "device/stream/cancellation.h"
 #include "graph/callers.h"
@@ -11,6 +12,7 @@
 
 /* A step in progress. */
 typedef struct run {
+  const nd4c_plan *plan; /* that has the step */
   const nd4c_control_step *made;
   const nd4c_control *control;
   nd4c_plan *caller; /* of the body's plan */
@@ -62,6 +64,7 @@ typedef struct rounds {
   int64_t done;
   int64_t flip; /* so that the last round, if it is known, writes into the outputs */
   bool goes_on;
+  int64_t told; /* when somebody was told last, in nanoseconds */
 } rounds;
 
 /* Lead operands: the number of rounds and the condition. */
@@ -128,6 +131,15 @@ static void place_round(const run *r, const rounds *count) {
   }
 }
 
+/* Rounds may be too short to tell of each. */
+static void tell_round(const run *r, rounds *count) {
+  const int64_t pause = 20000000, now = nd4c_os_nanoseconds();
+  if (now - count->told >= pause) {
+    nd4c_progress_tell(r->plan->progress, "looping", count->done, count->most == INT64_MAX ? 0 : count->most);
+    count->told = now;
+  }
+}
+
 static nd4c_status run_round(const run *r, rounds *count) {
   if (count->done == r->control->limit) {
     return nd4c_fail(ND4C_OVERFLOW, "another round follows after %lld, the limit of the loop", (long long)count->done);
@@ -163,7 +175,11 @@ static void finish(const run *r, const rounds *count) {
 
 static nd4c_status run_rounds(run *r, const nd4c_tensor *lead) {
   rounds count = count_rounds(r->control, lead);
+  const bool told = nd4c_progress_is_on(r->plan->progress);
   while (count.goes_on && count.done < count.most) {
+    if (ND4C_UNLIKELY(told)) {
+      tell_round(r, &count);
+    }
     ND4C_TRY(run_round(r, &count));
   }
   finish(r, &count);
@@ -179,7 +195,8 @@ nd4c_status nd4c_control_run(const nd4c_plan *plan, nd4c_step *step) {
   const bool otherwise = control->kind == ND4C_CONTROL_IF && *(const uint8_t *)tensors[0].data == 0;
   nd4c_plan *body = made->bodies[otherwise ? 1 : 0];
   char *scratch = step->call.scratch;
-  run r = {.made = made,
+  run r = {.plan = plan,
+           .made = made,
            .control = control,
            .given = tensors + nd4c_control_lead(control),
            .results = tensors + step->input_count,

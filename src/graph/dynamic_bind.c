@@ -83,12 +83,6 @@ static nd4c_status build_shared(const nd4c_plan *plan, const int64_t *dims, nd4c
   return status;
 }
 
-static void tell(const nd4c_plan *plan, int64_t done, int64_t total) {
-  if (plan->progress != NULL) {
-    plan->progress(plan->progress_user, "preparing", done, total);
-  }
-}
-
 static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool shared,
                         nd4c_plan *bound) {
   bound->profiled = plan->profiled; /* until it is added: what a profile says then counts */
@@ -97,11 +91,7 @@ static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int6
   ND4C_TRY(settle(plan, context, bound));
   bound->nodes_recorded = plan->nodes_recorded;
   bound->progress = plan->progress;
-  bound->progress_user = plan->progress_user;
-  tell(plan, 0, 1);
   ND4C_TRY(shared ? build_shared(plan, dims, bound) : build_alone(plan, dims, bound));
-  tell(plan, bound->graph->node_count, bound->graph->node_count);
-  bound->progress = NULL;
   bound->helper = NULL;
   return context == NULL ? ND4C_OK : nd4c_plan_move(bound, NULL);
 }

@@ -124,7 +124,7 @@ static nd4c_plan_binding *add(nd4c_plan *plan, nd4c_plan_binding *binding, bool 
   nd4c_dynamic *dynamic = plan->dynamic;
   nd4c_lock_acquire(&dynamic->lock);
   const bool profiled = atomic_load_explicit(&plan->profiled, memory_order_relaxed);
-  atomic_store_explicit(&binding->plan->profiled, profiled, memory_order_relaxed);
+  nd4c_plan_set_profiled(binding->plan, profiled);
   nd4c_plan_binding **bucket = bucket_of(dynamic, binding->hash);
   binding->next = *bucket;
   *bucket = binding;

@@ -133,7 +133,7 @@ static void print_extents(const nd4c_plan *plan, nd4c_text *text) {
 void nd4c_dynamic_print(const nd4c_plan *plan, void (*print)(const nd4c_plan *bound, nd4c_text *text),
                         nd4c_text *text) {
   print_extents(plan, text);
-  nd4c_plan_print_passes(plan, text);
+  nd4c_plan_print_passes(plan, false, text);
   nd4c_lock_acquire(&plan->dynamic->lock);
   print_phase(plan, text);
   print_bindings(plan, text);

@@ -1,5 +1,6 @@
 /* nd4c_graph_optimize and nd4c_graph_explain: run the passes on a copy of a graph. The second compares the graph before
- * and after each run of a pass, and writes what changed. Programs and `nd4c graph` call them. */
+ * and after each run of a pass, and writes what changed. nd4c_plan_explain says why each step has its kernel. Programs
+ * and `nd4c graph` call them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -19,11 +20,12 @@ typedef struct seen_node {
 typedef struct explainer {
   nd4c_pass_watch watch; /* first, so that a watch is an explainer */
   nd4c_text text;
-  int32_t lines;   /* the most of a run; negative: no limit */
-  int32_t phase;   /* of the run that was written last; -1: none */
-  seen_node *seen; /* by value */
+  int32_t lines;        /* the most of a run; negative: no limit */
+  int32_t phase, round; /* of the run that was written last; phase -1: none */
+  seen_node *seen;      /* by value */
   int32_t seen_count, seen_capacity;
-  int32_t before;            /* nodes before the run */
+  int32_t before, guards;    /* nodes and guards before the run */
+  nd4c_cost cost;            /* before the run */
   int32_t written, left_out; /* lines of this run */
 } explainer;
 
@@ -49,6 +51,10 @@ static seen_node see(const nd4c_graph *graph, nd4c_value value) {
                      .inputs = digest_inputs(node)};
 }
 
+static int32_t count_guards(const nd4c_graph *graph) {
+  return graph->extents != NULL ? nd4c_extents_guard_count(graph->extents) : 0;
+}
+
 static nd4c_status before_run(nd4c_pass_watch *watch, const nd4c_plan *plan, const nd4c_pass *pass) {
   explainer *e = (explainer *)watch;
   const nd4c_graph *graph = plan->graph;
@@ -56,6 +62,8 @@ static nd4c_status before_run(nd4c_pass_watch *watch, const nd4c_plan *plan, con
   ND4C_TRY(nd4c_grow(&e->seen, &e->seen_capacity, graph->value_count, sizeof *e->seen, "an explanation"));
   e->seen_count = graph->value_count;
   e->before = graph->node_count;
+  e->guards = count_guards(graph);
+  e->cost = nd4c_graph_cost(graph);
   memset(e->seen, 0, (size_t)e->seen_count * sizeof *e->seen);
   for (int32_t i = 0; i < graph->node_count; i++) {
     const nd4c_value value = graph->nodes[i].outputs[0];
@@ -134,18 +142,41 @@ static void tell_new(explainer *e, const nd4c_graph *graph, nd4c_value value) {
   }
 }
 
+/* What the run assumed about dims. */
+static void tell_guards(explainer *e, const nd4c_graph *graph) {
+  for (int32_t i = e->guards; i < count_guards(graph); i++) {
+    char guard[512];
+    nd4c_text_print(&e->text, "    ? assumes %s\n", nd4c_extents_guard_text(graph->extents, i, guard, sizeof guard));
+  }
+}
+
+/* The estimates before and after the run, where they differ. */
+static void tell_cost(explainer *e, const nd4c_graph *graph) {
+  const nd4c_cost now = nd4c_graph_cost(graph);
+  char before[96], after[96];
+  if (now.operations == e->cost.operations && now.bytes == e->cost.bytes) {
+    nd4c_text_print(&e->text, "    estimate unchanged\n");
+  } else {
+    nd4c_text_print(&e->text, "    estimate %s -> %s\n", nd4c_cost_text(e->cost, before, sizeof before),
+                    nd4c_cost_text(now, after, sizeof after));
+  }
+}
+
 static nd4c_status after_run(nd4c_pass_watch *watch, const nd4c_plan *plan, const nd4c_pass *pass, int32_t changes) {
   explainer *e = (explainer *)watch;
   const nd4c_graph *graph = plan->graph;
   if (changes == 0 && graph->node_count == e->before) {
     return ND4C_OK;
   }
-  if (e->phase != (int32_t)pass->phase) {
-    nd4c_text_print(&e->text, "%s\n", nd4c_phase_name(pass->phase));
+  if (e->phase != (int32_t)pass->phase || e->round != watch->round) {
+    nd4c_text_print(&e->text, "%s, round %d\n", nd4c_phase_name(pass->phase), watch->round);
     e->phase = (int32_t)pass->phase;
+    e->round = watch->round;
   }
   nd4c_text_print(&e->text, "  %s: %d -> %d nodes, %d changes  (%s)\n", pass->name, e->before, graph->node_count,
                   changes, pass->doc);
+  tell_cost(e, graph);
+  tell_guards(e, graph);
   e->written = e->left_out = 0;
   for (int32_t i = 0; i < graph->value_count; i++) {
     if (i < e->seen_count) {
@@ -168,7 +199,7 @@ static nd4c_status explain(explainer *e, nd4c_plan *plan, const nd4c_graph *grap
     ND4C_TRY(nd4c_passes_run(plan, &e->watch));
     nd4c_text_print(&e->text, "%d nodes after passes\n", plan->graph->node_count);
   }
-  nd4c_plan_print_passes(plan, &e->text);
+  nd4c_plan_print_passes(plan, true, &e->text);
   return ND4C_OK;
 }
 
@@ -189,6 +220,122 @@ nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context, c
     return status;
   }
   return nd4c_text_take(&e.text, text);
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+/* Asks for the step's kernel anew, on operands as they were before constants were packed for the kernel that it has. */
+static nd4c_status explain_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_text *text) {
+  bool taken = false;
+  nd4c_step asked = *step;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)step->input_count + (size_t)step->output_count + 1, sizeof *asked.tensors,
+                                 "an explanation", &asked.tensors));
+  nd4c_plan_describe_operands(plan, &asked);
+  asked.call.inputs = asked.tensors;
+  asked.call.outputs = asked.tensors + step->input_count;
+  const nd4c_status status = nd4c_choice_explain(plan->places[step->place].context, &asked.call, text, &taken);
+  nd4c_deallocate(asked.tensors);
+  return status;
+}
+
+/* Why a step runs where it does; "" for a text that says nothing. */
+static nd4c_status explain_any(const nd4c_plan *plan, const nd4c_step *step, nd4c_text *text) {
+  if (step->segment != NULL) {
+    nd4c_text_print(text, "compiled by %s, which took %d nodes as one\n", step->segment->compiler->engine,
+                    step->segment->node_count);
+    return ND4C_OK;
+  }
+  if (step->control != NULL) {
+    nd4c_text_print(text, "run by the plan: a plan of its own for each body\n");
+    return ND4C_OK;
+  }
+  return explain_step(plan, step, text);
+}
+
+/* "  conv 'Conv_3', 'Conv_5' and 7 others:" */
+static void print_steps(const nd4c_plan *plan, const int32_t *steps, int32_t count, nd4c_text *text) {
+  enum { SHOWN = 4 };
+  for (int32_t i = 0; i < count && i < SHOWN; i++) {
+    char node[256];
+    nd4c_text_print(text, "%s%s", i == 0 ? "  " : ", ",
+                    nd4c_plan_node_text(plan, plan->steps[steps[i]].node, node, sizeof node));
+  }
+  if (count > SHOWN) {
+    nd4c_text_print(text, " and %d more", count - SHOWN);
+  }
+  nd4c_text_print(text, ":\n");
+}
+
+/* Each line of `why` further to the right. */
+static void print_reasons(const char *why, nd4c_text *text) {
+  while (*why != '\0') {
+    const char *end = strchr(why, '\n');
+    const size_t length = end != NULL ? (size_t)(end - why) : strlen(why);
+    nd4c_text_print(text, "      %.*s\n", (int)length, why);
+    why += length + (end != NULL);
+  }
+}
+
+/* The reasons of all steps, by step; steps with the same reasons stand together. */
+static nd4c_status print_grouped(const nd4c_plan *plan, nd4c_text *reasons, int32_t *group, nd4c_text *text) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    ND4C_TRY(explain_any(plan, &plan->steps[i], &reasons[i]));
+    if (reasons[i].failed) {
+      return nd4c_fail_memory("an explanation", reasons[i].capacity);
+    }
+  }
+  nd4c_text_print(text, "why each kernel:\n");
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    const char *own = reasons[i].bytes != NULL ? reasons[i].bytes : "";
+    int32_t count = 0;
+    bool told = false;
+    for (int32_t k = 0; k < plan->step_count && !told; k++) {
+      const bool same = strcmp(reasons[k].bytes != NULL ? reasons[k].bytes : "", own) == 0;
+      told = same && k < i;
+      if (same) {
+        group[count++] = k;
+      }
+    }
+    if (!told) {
+      print_steps(plan, group, count, text);
+      print_reasons(own, text);
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status explain_steps(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_text *reasons = NULL;
+  int32_t *group = NULL;
+  const size_t count = (size_t)plan->step_count + 1;
+  nd4c_status status = nd4c_allocate_or_fail(count, sizeof *reasons, "an explanation", &reasons);
+  status = status == ND4C_OK ? nd4c_allocate_or_fail(count, sizeof *group, "an explanation", &group) : status;
+  status = status == ND4C_OK ? print_grouped(plan, reasons, group, text) : status;
+  for (int32_t i = 0; reasons != NULL && i < plan->step_count; i++) {
+    nd4c_text_free(&reasons[i]);
+  }
+  nd4c_deallocate(reasons);
+  nd4c_deallocate(group);
+  return status;
+}
+
+nd4c_status nd4c_plan_explain(const nd4c_plan *plan, char **text) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_explain: text is NULL");
+  }
+  if (plan->dynamic != NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "nd4c_plan_explain: the plan has dims, and each binding chooses its kernels: "
+                     "bind the graph (nd4c_graph_bind)");
+  }
+  nd4c_text told = {0};
+  const nd4c_status status = explain_steps(plan, &told);
+  if (status != ND4C_OK) {
+    nd4c_text_free(&told);
+    return status;
+  }
+  return nd4c_text_take(&told, text);
 }
 
 nd4c_status nd4c_graph_optimize(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,

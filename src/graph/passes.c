@@ -67,6 +67,7 @@ typedef struct driver {
   int32_t count;
   nd4c_context *context; /* of passes that run on every plan */
   nd4c_pass_watch *watch;
+  int32_t furthest;                   /* row that has run, for those who are told */
   double weight;                      /* the estimate of the graph as it is */
   int64_t version;                    /* of the graph: grows with each run that changes it */
   int64_t settled[ND4C_PASS_RECORDS]; /* the version on which the pass has nothing to do; 0: none yet */
@@ -113,6 +114,8 @@ static nd4c_status run_pass(driver *d, int32_t index, bool *changed) {
   const int32_t before = d->plan->graph->node_count;
   nd4c_pass_record *record = &d->plan->passes[index];
   int32_t changes = 0;
+  d->furthest = index > d->furthest ? index : d->furthest;
+  nd4c_progress_tell(d->plan->progress, "optimizing", d->furthest, d->count);
   if (d->watch != NULL) {
     ND4C_TRY(d->watch->before(d->watch, d->plan, row));
   }
@@ -149,8 +152,11 @@ static bool can_run(const driver *d, int32_t index) {
   return possible && !nd4c_pass_needs_numbers(d->plan, row) && !d->plan->switches.off[index];
 }
 
-static nd4c_status run_round(driver *d, nd4c_phase phase, bool *changed) {
+static nd4c_status run_round(driver *d, nd4c_phase phase, int32_t round, bool *changed) {
   *changed = false;
+  if (d->watch != NULL) {
+    d->watch->round = round + 1;
+  }
   for (int32_t i = 0; i < d->count; i++) {
     bool one = false;
     if (d->rows[i]->phase == phase && can_run(d, i) && d->settled[i] != d->version) {
@@ -164,7 +170,7 @@ static nd4c_status run_round(driver *d, nd4c_phase phase, bool *changed) {
 static nd4c_status simplify(driver *d) {
   bool changed = true;
   for (int32_t round = 0; changed && round < ND4C_PASS_ROUNDS; round++) {
-    ND4C_TRY(run_round(d, ND4C_PHASE_SIMPLIFY, &changed));
+    ND4C_TRY(run_round(d, ND4C_PHASE_SIMPLIFY, round, &changed));
   }
   d->plan->unsettled |= changed ? 1U << ND4C_PHASE_SIMPLIFY : 0U;
   return ND4C_OK;
@@ -173,7 +179,7 @@ static nd4c_status simplify(driver *d) {
 static nd4c_status run_phase(driver *d, nd4c_phase phase) {
   bool changed = true;
   for (int32_t round = 0; changed && round < ND4C_PASS_ROUNDS; round++) {
-    ND4C_TRY(run_round(d, phase, &changed));
+    ND4C_TRY(run_round(d, phase, round, &changed));
     if (changed) {
       ND4C_TRY(simplify(d));
     }
@@ -198,6 +204,7 @@ static nd4c_status drive(driver d) {
     ND4C_TRY(run_phase(&d, (nd4c_phase)phase));
   }
   plan->cost = nd4c_graph_cost(plan->graph);
+  nd4c_progress_tell(plan->progress, "optimizing", d.count, d.count);
   return ND4C_OK;
 }
 

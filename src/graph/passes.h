@@ -79,6 +79,7 @@ nd4c_status nd4c_passes_switch(const char *asked, nd4c_pass_switches *switches);
 
 /* Called before and after each run of a pass: explain.c compares the graph. */
 typedef struct nd4c_pass_watch {
+  int32_t round; /* of the pass's phase, from 1; the driver sets it */
   nd4c_status (*before)(struct nd4c_pass_watch *watch, const nd4c_plan *plan, const nd4c_pass *pass);
   nd4c_status (*after)(struct nd4c_pass_watch *watch, const nd4c_plan *plan, const nd4c_pass *pass, int32_t changes);
 } nd4c_pass_watch;

@@ -191,11 +191,11 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
 
 nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                              nd4c_plan **plan) {
-  return nd4c_plan_create_told(graph, context, options, NULL, NULL, plan);
+  return nd4c_plan_create_told(graph, context, options, NULL, plan);
 }
 
 nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
-                                  nd4c_plan_progress progress, void *user, nd4c_plan **plan) {
+                                  const nd4c_plan_progress *progress, nd4c_plan **plan) {
   ND4C_TRY(nd4c_graph_check(graph));
   if (plan == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_create: plan is NULL");
@@ -203,7 +203,6 @@ nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context
   nd4c_plan *created = NULL;
   ND4C_TRY(nd4c_plan_begin("nd4c_plan_create", graph, context, options, &created));
   created->progress = progress;
-  created->progress_user = user;
   const nd4c_status status = build(created, graph, options);
   if (status != ND4C_OK) {
     nd4c_plan_destroy(created);
@@ -211,7 +210,6 @@ nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context
   }
   created->placement = NULL;
   created->helper = NULL;
-  created->progress = created->dynamic != NULL ? progress : NULL; /* its bindings tell, too */
   nd4c_plan_drop_compiled(created);
   *plan = created;
   return ND4C_OK;

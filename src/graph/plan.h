@@ -136,8 +136,22 @@ typedef struct nd4c_pass_switches {
   const char *from; /* the option or property that says so */
 } nd4c_pass_switches;
 
-/* As nd4c_progress_callback of models. */
-typedef void (*nd4c_plan_progress)(void *user, const char *what, int64_t done, int64_t total);
+/* Whom plans tell how far they have come, as nd4c_progress_callback of models says. Outlives the plans. */
+typedef struct nd4c_plan_progress {
+  void (*tell)(void *user, const char *what, int64_t done, int64_t total);
+  void *user;
+  _Atomic bool on; /* somebody listens */
+} nd4c_plan_progress;
+
+static inline bool nd4c_progress_is_on(const nd4c_plan_progress *progress) {
+  return progress != NULL && atomic_load_explicit(&progress->on, memory_order_relaxed);
+}
+static inline void nd4c_progress_tell(const nd4c_plan_progress *progress, const char *what, int64_t done,
+                                      int64_t total) {
+  if (nd4c_progress_is_on(progress)) {
+    progress->tell(progress->user, what, done, total);
+  }
+}
 
 /* Who runs a plan (callers.h). */
 typedef struct nd4c_plan_callers {
@@ -176,11 +190,10 @@ struct nd4c_plan {
   nd4c_compile_request *compile; /* own; NULL: no request to compilers */
   bool portable;                 /* pieces must be equal in another process, so constants are folded on the host */
   bool ahead; /* the plan is only compiled: the device is a target, the context is on the host or the device */
-  nd4c_plan_progress progress; /* while the plan or a binding of it is created: called for each node; NULL: not */
-  void *progress_user;
-  const char *unused_file;  /* a file of executables, given to a plan without pieces; NULL: none */
-  nd4c_compile_source file; /* while the plan is created: the file of executables; own; NULL: none */
-  const int32_t *place_of;  /* by node, for the first placed_count nodes; NULL: all on places[0] */
+  const nd4c_plan_progress *progress; /* NULL: nobody is told */
+  const char *unused_file;            /* a file of executables, given to a plan without pieces; NULL: none */
+  nd4c_compile_source file;           /* while the plan is created: the file of executables; own; NULL: none */
+  const int32_t *place_of;            /* by node, for the first placed_count nodes; NULL: all on places[0] */
   int32_t placed_count;
   nd4c_engine_rules rules; /* when the choices were made */
   nd4c_graph *graph;       /* own, rewritten */
@@ -254,10 +267,9 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
 /* Whether a plan with dims has or can make a binding for these inputs, whose counts and dtypes fit: the status with
  * which a run would be refused. OK for other plans. */
 nd4c_status nd4c_plan_serves(nd4c_plan *plan, nd4c_context *context, const nd4c_array *const *inputs);
-/* As nd4c_plan_create; calls `progress` (NULL: not) for each node before its kernel is chosen and its constants are
- * packed. */
+/* As nd4c_plan_create; the plan and its bindings tell `progress` (may be NULL) how far they have come, also in runs. */
 nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
-                                  nd4c_plan_progress progress, void *user, nd4c_plan **plan);
+                                  const nd4c_plan_progress *progress, nd4c_plan **plan);
 /* ARGUMENT if the graph has no outputs. */
 nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *function);
 /* Reads the file of executables that the options name into plan->file. */
@@ -265,8 +277,9 @@ nd4c_status nd4c_plan_read_compiled(nd4c_plan *plan, const char *path);
 void nd4c_plan_drop_compiled(nd4c_plan *plan);
 /* A file of executables for a plan without pieces: the report says so; an error in a strict context. */
 nd4c_status nd4c_plan_note_unused_file(nd4c_plan *plan);
-/* The lines about passes: what each did, what did not come to an end, what is switched off. */
-void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text);
+/* The lines about passes: what each did, what did not come to an end, what is switched off. brief: passes that
+ * changed nothing by their names alone. */
+void nd4c_plan_print_passes(const nd4c_plan *plan, bool brief, nd4c_text *text);
 /* A line for each node that a compiler declined. */
 void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text);
 
@@ -388,6 +401,8 @@ void nd4c_plan_bind_cancellation(nd4c_plan *plan);
 static inline bool nd4c_plan_is_profiled(const nd4c_plan *plan) {
   return atomic_load_explicit(plan->parent != NULL ? &plan->parent->profiled : &plan->profiled, memory_order_relaxed);
 }
+/* Says so, also in the plans of its bodies. */
+void nd4c_plan_set_profiled(nd4c_plan *plan, bool on);
 /* Bytes of the step's operands. */
 int64_t nd4c_step_bytes(const nd4c_step *step);
 

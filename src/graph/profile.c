@@ -1,6 +1,7 @@
 /* Profiles of plans: how long each step took, and what it computed and moved. Mode direct notes the times. Programs
  * ask for them (nd4c/graph.h), and import/model_profile.c does. */
 #include "base/status.h"
+#include "graph/control.h"
 #include "graph/dynamic.h"
 #include "graph/modes/mode.h"
 
@@ -27,14 +28,30 @@ static nd4c_status check_bindings(const nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-static void switch_profile(nd4c_plan *plan, bool on) {
-  for (int32_t i = 0; on && i < plan->step_count; i++) {
+void nd4c_plan_set_profiled(nd4c_plan *plan, bool on) {
+  atomic_store_explicit(&plan->profiled, on, memory_order_relaxed);
+  for (int32_t i = 0; plan->family_is_own && i < plan->family->count; i++) {
+    atomic_store_explicit(&plan->family->plans[i]->profiled, on, memory_order_relaxed);
+  }
+}
+
+static void forget_times(nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     atomic_store_explicit(&step->nanoseconds, 0, memory_order_relaxed);
     atomic_store_explicit(&step->total_nanoseconds, 0, memory_order_relaxed);
     atomic_store_explicit(&step->profiled_runs, 0, memory_order_relaxed);
   }
-  atomic_store_explicit(&plan->profiled, on, memory_order_relaxed);
+}
+
+static void switch_profile(nd4c_plan *plan, bool on) {
+  if (on) {
+    forget_times(plan);
+  }
+  for (int32_t i = 0; on && plan->family_is_own && i < plan->family->count; i++) {
+    forget_times(plan->family->plans[i]);
+  }
+  nd4c_plan_set_profiled(plan, on);
 }
 
 /* The bindings that there are, and those that will be made. */
@@ -136,6 +153,30 @@ nd4c_status nd4c_plan_get_step(const nd4c_plan *plan, int32_t index, nd4c_step_i
   }
   nd4c_plan_binding *binding = plan->dynamic != NULL ? nd4c_bindings_take_latest(plan) : NULL;
   const nd4c_status status = describe_step(binding != NULL ? binding->plan : plan, index, info);
+  if (binding != NULL) {
+    nd4c_bindings_give(plan, binding);
+  }
+  return status;
+}
+
+static nd4c_status find_body(const nd4c_plan *plan, int32_t index, int32_t body, const nd4c_plan **found) {
+  enum { BODIES = 2 };
+  if (index < 0 || index >= plan->step_count) {
+    return nd4c_fail(ND4C_INDEX, "nd4c_plan_get_body: the plan has %d steps, not one number %d", (int)plan->step_count,
+                     (int)index);
+  }
+  const nd4c_control_step *control = plan->steps[index].control;
+  *found = control != NULL && body >= 0 && body < BODIES ? control->bodies[body] : NULL;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_get_body(const nd4c_plan *plan, int32_t index, int32_t body, const nd4c_plan **found) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (found == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_get_body: found is NULL");
+  }
+  nd4c_plan_binding *binding = plan->dynamic != NULL ? nd4c_bindings_take_latest(plan) : NULL;
+  const nd4c_status status = find_body(binding != NULL ? binding->plan : plan, index, body, found);
   if (binding != NULL) {
     nd4c_bindings_give(plan, binding);
   }

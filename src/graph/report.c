@@ -23,7 +23,8 @@ static void print_head(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
-static void print_records(const nd4c_plan *plan, nd4c_text *text) {
+/* brief: passes that changed nothing by their names alone. */
+static void print_records(const nd4c_plan *plan, bool brief, nd4c_text *text) {
   if (!plan->optimized) {
     nd4c_text_print(text, "passes: none (no_optimization)\n");
     return;
@@ -31,12 +32,21 @@ static void print_records(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "passes:\n");
   for (int32_t i = 0; i < plan->pass_count; i++) {
     const nd4c_pass_record *pass = &plan->passes[i];
-    if (pass->runs > 0) {
+    if (pass->runs > 0 && !(brief && pass->changes == 0 && pass->before == pass->after)) {
       nd4c_text_print(text, "  %-20s %5d -> %5d nodes, %4d change%s, %d run%s  (%s)\n", pass->name, pass->before,
                       pass->after, pass->changes, pass->changes == 1 ? "" : "s", pass->runs, pass->runs == 1 ? "" : "s",
                       pass->doc);
     }
   }
+  const char *before = "  changed nothing: ";
+  for (int32_t i = 0; brief && i < plan->pass_count; i++) {
+    const nd4c_pass_record *pass = &plan->passes[i];
+    if (pass->runs > 0 && pass->changes == 0 && pass->before == pass->after) {
+      nd4c_text_print(text, "%s%s", before, pass->name);
+      before = ", ";
+    }
+  }
+  nd4c_text_print(text, before[0] == ',' ? "\n" : "");
 }
 
 static void print_costs(const nd4c_plan *plan, nd4c_text *text) {
@@ -105,14 +115,14 @@ static void print_left_out(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
-void nd4c_plan_print_passes(const nd4c_plan *plan, nd4c_text *text) {
+void nd4c_plan_print_passes(const nd4c_plan *plan, bool brief, nd4c_text *text) {
   if (plan->optimized && plan->follows) {
     nd4c_text_print(text, "passes: those of the first binding hold\n");
     print_switches(plan, text);
     return;
   }
   nd4c_plan_print_precision(plan, text);
-  print_records(plan, text);
+  print_records(plan, brief, text);
   if (plan->optimized) {
     print_costs(plan, text);
     print_raised(plan, text);
@@ -356,7 +366,7 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
 
 /* What a plan has whose graph has no dims, and a binding of one that has. */
 static void print_made(const nd4c_plan *plan, nd4c_text *report) {
-  nd4c_plan_print_passes(plan, report);
+  nd4c_plan_print_passes(plan, false, report);
   nd4c_plan_print_mode(plan, report);
   print_steps(plan, report);
   if (plan->compile != NULL) {

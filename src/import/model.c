@@ -105,6 +105,8 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
     return nd4c_fail_memory("a model", sizeof *made);
   }
   made->magic = MODEL_MAGIC;
+  made->telling.tell = nd4c_model_progress;
+  made->telling.user = made;
   if (options != NULL) {
     made->all_intermediates = options->all_intermediates;
     made->no_optimization = options->no_optimization;
@@ -274,6 +276,7 @@ void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback,
     nd4c_lock_acquire(&model->turn->list);
     model->progress = callback;
     model->user = user;
+    atomic_store_explicit(&model->telling.on, callback != NULL, memory_order_relaxed);
     nd4c_lock_release(&model->turn->list);
   }
 }

@@ -27,6 +27,7 @@ static bool has_free(const nd4c_model *model) {
 void nd4c_model_dims_drop(nd4c_model *model) {
   nd4c_graph_destroy(model->dims.graph);
   nd4c_deallocate(model->dims.why);
+  nd4c_deallocate(model->dims.unplanned);
   model->dims = (nd4c_model_dims){.graph = NULL};
 }
 
@@ -124,10 +125,27 @@ nd4c_status nd4c_model_dims_graph(nd4c_model *model, nd4c_context *context, cons
   return ND4C_OK;
 }
 
-nd4c_status nd4c_model_tell_alone(const char *why, char **alone) {
+static nd4c_status tell(const char *begin, const char *why, char **line) {
   nd4c_text text = {0};
-  nd4c_text_print(&text, "imported for these shapes alone: %s\n", why);
-  return nd4c_text_take(&text, alone);
+  nd4c_text_print(&text, "%s: %s\n", begin, why);
+  return nd4c_text_take(&text, line);
+}
+
+nd4c_status nd4c_model_tell_alone(const char *why, char **alone) {
+  return tell("imported for these shapes alone", why, alone);
+}
+
+nd4c_status nd4c_model_dims_unplanned(nd4c_model *model) {
+  model->dims.unplanned = nd4c_duplicate_text(nd4c_error_message());
+  return model->dims.unplanned != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
+}
+
+/* The report's line about a plan of the bound graph: the graph with dims makes none, or the model asks for what such
+ * plans do not take. */
+static nd4c_status tell_bound(const nd4c_model *model, char **alone) {
+  static const char begin[] = "planned for these shapes alone, of the graph with dims";
+  const char *why = model->placement != NULL ? "a plan with dims takes no placement" : model->dims.unplanned;
+  return why != NULL ? tell(begin, why, alone) : ND4C_OK;
 }
 
 nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
@@ -140,7 +158,15 @@ nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c
     return ND4C_OK;
   }
   nd4c_status status = model->dims.graph != NULL ? bind(model->dims.graph, inputs, bound) : ND4C_OK;
-  if (*bound != NULL || nd4c_status_passes(status)) {
+  if (*bound != NULL) {
+    status = tell_bound(model, alone);
+    if (status != ND4C_OK) {
+      nd4c_graph_destroy(*bound);
+      *bound = NULL;
+    }
+    return status;
+  }
+  if (nd4c_status_passes(status)) {
     return status;
   }
   return nd4c_model_tell_alone(model->dims.graph != NULL ? nd4c_error_message() : model->dims.why, alone);

@@ -7,6 +7,7 @@
 
 #include "base/os_lock.h"
 #include "graph/callers.h"
+#include "graph/plan.h"
 #include "import/onnx/import.h"
 #include "nd4c/model.h"
 
@@ -35,6 +36,8 @@ typedef struct nd4c_model_dims {
   bool tried, frees_all;
   nd4c_graph *graph; /* NULL: the model is no such graph */
   char *why;
+  char *unplanned; /* why no plan can be made of the graph, so that it is bound to each combination of shapes; NULL: one
+                      can, or it was not tried */
   nd4c_device *device;
   uint32_t epoch; /* of the configuration */
   int64_t settings[ND4C_MODEL_SETTINGS];
@@ -81,6 +84,7 @@ struct nd4c_model {
   bool interpreted; /* the latest run had no plan */
   nd4c_progress_callback progress;
   void *user;
+  nd4c_plan_progress telling; /* its plans tell nd4c_model_progress; on: there is a callback */
 };
 
 void nd4c_model_turn_init(nd4c_model_turn *turn);
@@ -117,12 +121,14 @@ nd4c_status nd4c_model_import_dims(nd4c_model *model, nd4c_context *context, boo
                                    char **why);
 /* The model's graph with dims, which the model keeps; NULL: it has none. By the thread that has the turn. */
 nd4c_status nd4c_model_dims_graph(nd4c_model *model, nd4c_context *context, const nd4c_graph **graph);
-/* The model's graph with dims, bound to the shapes of the inputs. NULL: the shapes must be imported by themselves;
- * *alone says why in a line, or is NULL if the model has no dims. The caller frees it. */
+/* The model's graph with dims, bound to the shapes of the inputs. NULL: the shapes must be imported by themselves.
+ * *alone says in a line why no plan with dims serves, or is NULL if the model has no dims. The caller frees it. */
 nd4c_status nd4c_model_bind(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                             nd4c_graph **bound, char **alone);
-/* The report's line about a plan for its shapes alone. */
+/* The report's line about a plan whose graph was imported for its shapes alone. */
 nd4c_status nd4c_model_tell_alone(const char *why, char **alone);
+/* Notes that the thread's error says why the graph with dims makes no plan. By the thread that has the turn. */
+nd4c_status nd4c_model_dims_unplanned(nd4c_model *model);
 void nd4c_model_dims_drop(nd4c_model *model);
 /* Shapes of all inputs. */
 typedef struct nd4c_model_shapes {

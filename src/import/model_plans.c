@@ -173,8 +173,7 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
     return model->precision == ND4C_DTYPE_NONE || !context->strict ? ND4C_OK : refuse_interpreting(model, made->need);
   }
   ND4C_TRY(status);
-  nd4c_model_progress(model, "preparing", 0, 1);
-  status = nd4c_plan_create_told(graph, context, &options, nd4c_model_progress, model, plan);
+  status = nd4c_plan_create_told(graph, context, &options, &model->telling, plan);
   if (status == ND4C_OK) {
     status = nd4c_plan_move(*plan, NULL);
     if (status != ND4C_OK) {
@@ -183,8 +182,6 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
     }
   }
   nd4c_graph_destroy(graph);
-  const int64_t nodes = *plan != NULL ? (*plan)->graph->node_count : 1;
-  nd4c_model_progress(model, "preparing", nodes, nodes);
   /* Interpreting would place nothing, and compute in the model's dtypes. */
   const bool refused = (model->placement != NULL || model->precision != ND4C_DTYPE_NONE) && context->strict;
   if (status == ND4C_UNSUPPORTED && !refused) { /* strings, for example, which plans do not support */
@@ -194,19 +191,20 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   return status;
 }
 
-/* A plan of the graph with dims; made->plan stays NULL if there is none. Kernels are chosen by the runs. */
+/* A plan of the graph with dims; made->plan stays NULL if there is none, or an earlier attempt was refused. Kernels are
+ * chosen by the runs. */
 static nd4c_status make_plan_with_dims(nd4c_model *model, nd4c_context *context, nd4c_model_plan *made) {
   const nd4c_graph *graph = NULL;
   const nd4c_plan_options options = nd4c_model_plan_options(model);
   ND4C_TRY(model->placement != NULL ? ND4C_OK : nd4c_model_dims_graph(model, context, &graph));
-  if (graph == NULL) {
+  if (graph == NULL || model->dims.unplanned != NULL) {
     return ND4C_OK;
   }
-  nd4c_status status = nd4c_plan_create_told(graph, context, &options, nd4c_model_progress, model, &made->plan);
+  nd4c_status status = nd4c_plan_create_told(graph, context, &options, &model->telling, &made->plan);
   if (status == ND4C_OK) {
     return nd4c_plan_move(made->plan, NULL);
   }
-  return status == ND4C_UNSUPPORTED ? ND4C_OK : status; /* the graph is bound to each combination of shapes */
+  return status == ND4C_UNSUPPORTED ? nd4c_model_dims_unplanned(model) : status;
 }
 
 /* Keeps the most recently used plans, as many as configured; returns the others, without those that a thread uses, as

@@ -57,6 +57,14 @@ nd4c_status nd4c_model_get_step(const nd4c_model *model, int32_t index, nd4c_ste
   return status;
 }
 
+nd4c_status nd4c_model_get_body(const nd4c_model *model, int32_t index, int32_t body, const nd4c_plan **found) {
+  nd4c_model_plan *latest = NULL;
+  ND4C_TRY(take_latest(model, "nd4c_model_get_body", &latest));
+  const nd4c_status status = nd4c_plan_get_body(latest->plan, index, body, found);
+  nd4c_model_plan_leave(model, latest);
+  return status;
+}
+
 nd4c_status nd4c_model_get_node(const nd4c_model *model, int32_t index, nd4c_node_info *info) {
   nd4c_model_plan *latest = NULL;
   ND4C_TRY(take_latest(model, "nd4c_model_get_node", &latest));

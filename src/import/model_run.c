@@ -179,7 +179,6 @@ static void note_run(nd4c_model *model, bool interpreted) {
 
 static nd4c_status run_plan(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
                             const nd4c_run_request *request) {
-  nd4c_model_progress(model, "running", 0, 1);
   return entry->plan != NULL ? nd4c_plan_run_request(entry->plan, context, request)
                              : wait_and_interpret(model, context, request->inputs, request->outputs);
 }
@@ -207,7 +206,6 @@ nd4c_status nd4c_model_run_request(nd4c_model *model, nd4c_context *context, con
   }
   ND4C_TRY(status);
   note_run(model, false);
-  nd4c_model_progress(model, "running", 1, 1);
   return ND4C_OK;
 }
 

@@ -179,10 +179,9 @@ static void dims_on_a_device_are_refused(void **state) {
 
 static void begin_profile(void *user, const char *what, int64_t done, int64_t total) {
   nd4c_plan **plan = user;
-  (void)what;
   (void)done;
   (void)total;
-  if (*plan != NULL) { /* it is NULL while the plan itself is made */
+  if (*plan != NULL && strcmp(what, "preparing") == 0) { /* it is NULL while the plan itself is made */
     CHECK_OK(nd4c_plan_profile(*plan, true));
   }
 }
@@ -192,11 +191,138 @@ static void bindings_in_the_making_are_profiled(void **state) {
   (void)state;
   nd4c_graph *graph = make_symbolic();
   nd4c_plan *plan = NULL;
-  CHECK_OK(nd4c_plan_create_told(graph, NULL, NULL, begin_profile, &plan, &plan));
+  const nd4c_plan_progress progress = {.tell = begin_profile, .user = &plan, .on = true};
+  CHECK_OK(nd4c_plan_create_told(graph, NULL, NULL, &progress, &plan));
   assert_false(plan->profiled);
   run_times(plan, 1);
   assert_true(plan->profiled);
   assert_int_equal(step_of(plan, 0).runs, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* -- bodies -------------------------------------------------------------------------------------------------------- */
+
+enum { ROUNDS = 1000 };
+
+/* ROUNDS rounds of x = tanh(x + y). */
+static nd4c_plan *make_loop(const nd4c_plan_progress *progress) {
+  const int64_t few[] = {2, 3}, rounds = ROUNDS;
+  nd4c_graph *graph = NULL, *body = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value round = ND4C_VALUE_NONE, result = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_create(&body));
+  CHECK_OK(nd4c_graph_input(body, "round", ND4C_INT64, 0, NULL, &round));
+  const nd4c_value pair[] = {check_input(body, "x", 2, few), check_input(body, "y", 2, few)};
+  CHECK_OK(nd4c_graph_op(body, ND4C_OP_add, pair, 2, NULL, 0, "sum", &result, 1));
+  CHECK_OK(nd4c_graph_output(body, "x", check_unary(body, ND4C_OP_tanh, result)));
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value x = check_input(graph, "x", 2, few), y = check_input(graph, "y", 2, few);
+  const nd4c_loop_options options = {.struct_size = sizeof options,
+                                     .carried_count = 1,
+                                     .carried = &x,
+                                     .captured_count = 1,
+                                     .captured = &y,
+                                     .rounds = &rounds};
+  CHECK_OK(nd4c_graph_loop(graph, body, &options, "loop", &result, 1));
+  CHECK_OK(nd4c_graph_output(graph, "z", result));
+  CHECK_OK(nd4c_plan_create_told(graph, NULL, NULL, progress, &plan));
+  nd4c_graph_destroy(graph);
+  nd4c_graph_destroy(body);
+  return plan;
+}
+
+static void run_loop(nd4c_plan *plan, int times) {
+  const int64_t few[] = {2, 3};
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, few, 3, -1, 1), *z = NULL;
+  const nd4c_array *inputs[] = {x, x};
+  for (int i = 0; i < times; i++) {
+    CHECK_OK(nd4c_plan_run(plan, inputs, 2, &z, 1));
+  }
+  check_release((nd4c_array *[]){x, z}, 2);
+}
+
+static void bodies_are_profiled_by_round(void **state) {
+  (void)state;
+  nd4c_plan *plan = make_loop(NULL);
+  const nd4c_plan *body = NULL, *none = plan;
+  run_loop(plan, 1);
+  CHECK_OK(nd4c_plan_get_body(plan, 0, 0, &body));
+  assert_non_null(body);
+  assert_true(nd4c_plan_step_count(body) > 0);
+  assert_int_equal(step_of(body, 0).runs, 0); /* no profile yet */
+  CHECK_OK(nd4c_plan_profile(plan, true));
+  run_loop(plan, 2);
+  int64_t inside = 0;
+  for (int32_t i = 0; i < nd4c_plan_step_count(body); i++) {
+    const nd4c_step_info info = step_of(body, i);
+    assert_int_equal(info.runs, 2 * ROUNDS);
+    assert_true(info.nanoseconds > 0);
+    inside += info.nanoseconds;
+  }
+  assert_int_equal(step_of(plan, 0).runs, 2);
+  assert_true(inside <= step_of(plan, 0).nanoseconds);
+  CHECK_OK(nd4c_plan_profile(plan, true)); /* forgets, also in bodies */
+  assert_int_equal(step_of(body, 0).runs, 0);
+  CHECK_OK(nd4c_plan_profile(plan, false));
+  run_loop(plan, 1);
+  assert_int_equal(step_of(body, 0).runs, 0);
+  CHECK_OK(nd4c_plan_get_body(plan, 0, 1, &none)); /* a loop has one body */
+  assert_null(none);
+  CHECK_OK(nd4c_plan_get_body(body, 0, 0, &none)); /* an op has none */
+  assert_null(none);
+  assert_int_equal(nd4c_plan_get_body(plan, 99, 0, &none), ND4C_INDEX);
+  assert_int_equal(nd4c_plan_get_body(plan, 0, 0, NULL), ND4C_NULL_ARGUMENT);
+  nd4c_plan_destroy(plan);
+}
+
+static void count_rounds(void *user, const char *what, int64_t done, int64_t total) {
+  int *counts = user;
+  const bool looping = strcmp(what, "looping") == 0;
+  counts[0] += looping && done == 0 && total == ROUNDS;
+  counts[1] += looping;
+  counts[2] += strcmp(what, "running") == 0 && done == total && total == 1;
+}
+
+/* The first round, and later ones from time to time. */
+static void loops_tell_of_rounds(void **state) {
+  (void)state;
+  int counts[3] = {0};
+  nd4c_plan_progress progress = {.tell = count_rounds, .user = counts, .on = true};
+  nd4c_plan *plan = make_loop(&progress);
+  run_loop(plan, 1);
+  assert_int_equal(counts[0], 1);
+  assert_true(counts[1] < ROUNDS);
+  assert_int_equal(counts[2], 1);
+  progress.on = false;
+  run_loop(plan, 1);
+  assert_int_equal(counts[0], 1);
+  nd4c_plan_destroy(plan);
+}
+
+/* -- why a kernel ---------------------------------------------------------------------------------------------------
+ */
+
+static void says_why_each_kernel_was_chosen(void **state) {
+  (void)state;
+  nd4c_plan *plan = make_plan(NULL);
+  char *text = NULL;
+  CHECK_OK(nd4c_plan_explain(plan, &text));
+  assert_non_null(strstr(text, "why each kernel:\n  node 'product' (matmul):\n"));
+  assert_non_null(strstr(text, "taken\n"));
+  for (int32_t i = 0; i < nd4c_plan_step_count(plan); i++) {
+    const nd4c_step_info info = step_of(plan, i);
+    if (strstr(text, info.node_count > 1 ? info.engine : info.kernel) == NULL) {
+      fail_msg("%s %s is not in:\n%s", info.engine, info.kernel, text);
+    }
+  }
+  nd4c_free(text);
+  assert_int_equal(nd4c_plan_explain(plan, NULL), ND4C_NULL_ARGUMENT);
+  nd4c_plan_destroy(plan);
+  nd4c_graph *graph = make_symbolic();
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  assert_int_equal(nd4c_plan_explain(plan, &text), ND4C_UNSUPPORTED);
+  assert_non_null(strstr(nd4c_error_message(), "nd4c_graph_bind"));
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
 }
@@ -210,6 +336,9 @@ int main(void) {
       cmocka_unit_test(the_property_begins_a_profile),
       cmocka_unit_test(steps_tell_their_nodes),
       cmocka_unit_test(bindings_in_the_making_are_profiled),
+      cmocka_unit_test(bodies_are_profiled_by_round),
+      cmocka_unit_test(loops_tell_of_rounds),
+      cmocka_unit_test(says_why_each_kernel_was_chosen),
       cmocka_unit_test_setup_teardown(dims_on_a_device_are_refused, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(wrong_questions_are_refused, stub_test_begin, stub_test_end)};
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();

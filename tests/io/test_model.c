@@ -394,6 +394,54 @@ static void reports_progress(void **state) {
   nd4c_model_close(model);
 }
 
+/* What is told, in order: each kind of work from its first step to its last. */
+typedef struct told {
+  char order[256], what[32];
+  int64_t done, total; /* of the latest */
+  int calls, torn;     /* torn: a step back, another total, or work that did not come to its end */
+} told;
+
+static void note_progress(void *user, const char *what, int64_t done, int64_t total) {
+  told *t = user;
+  const size_t length = strlen(t->order);
+  t->calls++;
+  if (strcmp(what, t->what) == 0 && t->done < t->total) {
+    t->torn += total != t->total || done < t->done;
+  } else {
+    t->torn += done != 0 || t->done != t->total;
+    (void)snprintf(t->what, sizeof t->what, "%s", what);
+    (void)snprintf(t->order + length, sizeof t->order - length, "%s ", what);
+  }
+  t->done = done;
+  t->total = total;
+}
+
+static void tells_each_kind_of_work(void **state) {
+  (void)state;
+  told first = {.calls = 0}, second = {.calls = 0};
+  nd4c_model *model = open_example(NULL);
+  nd4c_model_set_progress(model, note_progress, &first);
+  run_rows(model, 2);
+  assert_non_null(strstr(first.order, "importing optimizing "));
+  assert_non_null(strstr(first.order, " preparing "));
+  assert_string_equal(first.order + strlen(first.order) - 8, "running ");
+  if (first.torn != 0) {
+    print_error("%s\n", first.order);
+  }
+  assert_int_equal(first.torn, 0);
+  nd4c_model_set_progress(model, note_progress, &second);
+  run_rows(model, 2);
+  assert_string_equal(second.order, "running ");
+  assert_true(second.total >= 1 && second.done == second.total);
+  assert_int_equal(second.calls, second.total + 1); /* before each step, and at the end */
+  assert_int_equal(second.torn, 0);
+  const int calls = second.calls;
+  nd4c_model_set_progress(model, NULL, NULL);
+  run_rows(model, 2);
+  assert_int_equal(second.calls, calls);
+  nd4c_model_close(model);
+}
+
 /* From the second run on nothing is allocated when the outputs are given. */
 static void runs_without_allocating(void **state) {
   (void)state;
@@ -580,6 +628,7 @@ int main(void) {
                                      cmocka_unit_test(refuses_outputs_that_do_not_fit_dims),
                                      cmocka_unit_test(contexts_share_plans),
                                      cmocka_unit_test(reports_progress),
+                                     cmocka_unit_test(tells_each_kind_of_work),
                                      cmocka_unit_test(runs_without_allocating),
                                      cmocka_unit_test(lends_memory),
                                      cmocka_unit_test(uses_weights_in_place),

@@ -341,6 +341,93 @@ static void cancelled_runs_keep_dims(void **state) {
   }
 }
 
+/* -- no plan with dims ----------------------------------------------------------------------------------------------
+ */
+
+enum { MANY = 9, AXES = 8 }; /* inputs, and axes of each: more dims than a plan takes */
+
+static void add_many_inputs(wire_bytes *graph) {
+  for (int i = 0; i < MANY; i++) {
+    char name[16];
+    wire_bytes info = {0}, proto = {0}, tensor = {0}, extents = {0};
+    for (int j = 0; j < AXES; j++) {
+      wire_bytes extent = {0};
+      (void)snprintf(name, sizeof name, "d%d", AXES * i + j);
+      wire_text(&extent, 2, name);
+      wire_message(&extents, 1, &extent);
+    }
+    wire_number(&tensor, 1, FLOAT);
+    wire_message(&tensor, 2, &extents);
+    wire_message(&proto, 1, &tensor);
+    (void)snprintf(name, sizeof name, "x%d", i);
+    wire_text(&info, 1, name);
+    wire_message(&info, 2, &proto);
+    wire_message(graph, 11, &info);
+  }
+}
+
+static void assert_reported(const nd4c_model *model, const char *words) {
+  char *report = NULL;
+  assert_int_equal(nd4c_model_report(model, &report), ND4C_OK);
+  if (strstr(report, words) == NULL) {
+    print_error("%s is not in:\n%s", words, report);
+  }
+  assert_non_null(strstr(report, words));
+  nd4c_free(report);
+}
+
+static void run_many(nd4c_model *model, int64_t size) {
+  static const char *const names[MANY] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"};
+  const int64_t shape[AXES] = {size, 1, 1, 1, 1, 1, 1, 1};
+  nd4c_array *x = NULL, *y = NULL;
+  const nd4c_array *inputs[MANY];
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, AXES, shape, -1, NULL, &x), ND4C_OK);
+  for (int i = 0; i < MANY; i++) {
+    inputs[i] = x;
+  }
+  assert_int_equal(nd4c_model_run(model, NULL, names, inputs, MANY, &y, 1), ND4C_OK);
+  assert_int_equal(nd4c_array_shape(y)[0], size);
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+}
+
+/* The graph has dims, but its plan is refused: each combination of shapes has a plan, whose report says why. */
+static void says_why_no_plan_has_dims(void **state) {
+  (void)state;
+  static wire_bytes bytes;
+  wire_bytes graph = {0}, info = {0};
+  nd4c_model *model = NULL;
+  build_nodes(&graph, "Relu x0 > y");
+  add_many_inputs(&graph);
+  wire_text(&info, 1, "y");
+  wire_message(&graph, 12, &info);
+  bytes = (wire_bytes){0};
+  build_model(&bytes, &graph, 13);
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, NULL, NULL, &model), ND4C_OK);
+  for (int64_t size = 1; size < 4; size++) {
+    run_many(model, size);
+    assert_reported(model, "\nplanned for these shapes alone, of the graph with dims: ");
+    assert_reported(model, "72 dims");
+  }
+  nd4c_model_close(model);
+}
+
+static void says_that_a_placement_takes_no_dims(void **state) {
+  (void)state;
+  static wire_bytes bytes;
+  nd4c_device *device = NULL;
+  nd4c_model *model = NULL;
+  assert_int_equal(nd4c_device_find("cpu", &device), ND4C_OK);
+  const nd4c_placement placement = {.struct_size = sizeof placement, .devices = &device, .device_count = 1};
+  const nd4c_model_options options = {.struct_size = sizeof options, .placement = &placement};
+  nd4c_model_close(open_case(&cases[0], &bytes));
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, &options, NULL, NULL, &model), ND4C_OK);
+  nd4c_array_release(run(model, &cases[0], 2));
+  assert_reported(model,
+                  "\nplanned for these shapes alone, of the graph with dims: a plan with dims takes no placement\n");
+  nd4c_model_close(model);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_what_an_import_for_the_shapes_gives),
@@ -348,6 +435,8 @@ int main(void) {
       cmocka_unit_test(names_dims_of_its_graph),
       cmocka_unit_test(frees_every_extent_if_asked),
       cmocka_unit_test(cancelled_runs_keep_dims),
+      cmocka_unit_test(says_why_no_plan_has_dims),
+      cmocka_unit_test(says_that_a_placement_takes_no_dims),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

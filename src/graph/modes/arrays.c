@@ -198,6 +198,7 @@ static nd4c_status run_steps(nd4c_plan *plan) {
   plan->began = true;
   for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
+    nd4c_progress_tell(plan->progress, "running", i, plan->step_count);
     nd4c_status status = run_step(plan, step);
     if (status != ND4C_OK) {
       char text[256];

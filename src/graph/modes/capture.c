@@ -82,6 +82,7 @@ static nd4c_status record(nd4c_plan *plan) {
 /* -- run ----------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status launch(nd4c_plan *plan) {
+  nd4c_progress_tell(plan->progress, "running", 0, plan->step_count);
   nd4c_status status = nd4c_capture_launch(plan->stream->body->capture, plan->context->stream, plan->stream->point - 1);
   if (status != ND4C_OK) {
     nd4c_submission_settle(plan->context, status);

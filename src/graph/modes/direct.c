@@ -95,9 +95,12 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step, bool profile
 
 static nd4c_status run_steps(nd4c_plan *plan) {
   const bool profiled = nd4c_plan_is_profiled(plan);
-  const bool watched = profiled || nd4c_tracer_is_on();
+  const bool watched = profiled || nd4c_tracer_is_on(), told = nd4c_progress_is_on(plan->progress);
   for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
+    if (ND4C_UNLIKELY(told)) {
+      nd4c_progress_tell(plan->progress, "running", i, plan->step_count);
+    }
     bool plain = step->choice != NULL && step->choice->kernel != NULL && !watched;
     nd4c_status status = nd4c_cancellation_poll();
     if (ND4C_LIKELY(status == ND4C_OK)) {

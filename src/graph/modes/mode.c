@@ -40,7 +40,11 @@ void nd4c_plan_bind_cancellation(nd4c_plan *plan) {
 
 nd4c_status nd4c_plan_run_mode(nd4c_plan *plan) {
   nd4c_plan_bind_cancellation(plan);
-  return plan->mode->run(plan);
+  const nd4c_status status = plan->mode->run(plan);
+  if (status == ND4C_OK) {
+    nd4c_progress_tell(plan->progress, "running", plan->step_count, plan->step_count);
+  }
+  return status;
 }
 
 void nd4c_plan_release_mode(nd4c_plan *plan) {

@@ -373,6 +373,7 @@ static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_
 nd4c_status nd4c_stream_enqueue(nd4c_plan *plan) {
   const bool traced = nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; i++) {
+    nd4c_progress_tell(plan->progress, "running", i, plan->step_count);
     nd4c_status status = nd4c_cancellation_poll();
     if (ND4C_LIKELY(status == ND4C_OK)) {
       status = ND4C_UNLIKELY(traced) ? run_traced(plan, i) : run_step(plan, i);

@@ -175,7 +175,11 @@ static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
     }
   }
   for (int32_t i = 0; i < answer->piece_count; i++) {
+    nd4c_progress_tell(work->plan->progress, "compiling", i, answer->piece_count);
     ND4C_TRY(is_worth_a_segment(work, answer, i) ? take_piece(work, answer, i) : ND4C_OK);
+  }
+  if (answer->piece_count > 0) {
+    nd4c_progress_tell(work->plan->progress, "compiling", answer->piece_count, answer->piece_count);
   }
   return ND4C_OK;
 }

@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/status.h"
 #include "graph/control.h"
-#include "graph/plan.h"
 
 /* -- placement -------------------------------------------------------------------------------------------------- */
 
@@ -21,32 +21,59 @@ static int by_size(const void *a, const void *b) {
   return left->first != right->first ? (left->first < right->first ? -1 : 1) : (left < right ? -1 : left > right);
 }
 
-/* Places `block` in the smallest fitting gap between placed blocks with overlapping lifetimes; `placed` is sorted by
- * offset. */
-static void place_block(nd4c_plan_block *const *placed, int32_t count, nd4c_plan_block *block) {
+static int by_offset(const void *a, const void *b) {
+  const nd4c_plan_block *left = *(nd4c_plan_block *const *)a, *right = *(nd4c_plan_block *const *)b;
+  return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+/* Blocks that have places, by offset. Those of one size are placed in the order in which their lives begin: what has
+ * ended before a block of this size begins is in the way of none that follows, and leaves `live`. */
+typedef struct placed_blocks {
+  nd4c_plan_block **all, **live; /* all: without those of the size that is being placed */
+  int32_t all_count, live_count;
+} placed_blocks;
+
+/* Places `block` in the smallest fitting gap between live blocks with overlapping lifetimes. */
+static void place_block(placed_blocks *placed, nd4c_plan_block *block) {
   int64_t end = 0, best = -1, best_gap = INT64_MAX;
-  for (int32_t i = 0; i < count; i++) {
-    if (placed[i]->last < block->first || placed[i]->first > block->last) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < placed->live_count; i++) {
+    nd4c_plan_block *other = placed->live[i];
+    if (other->last < block->first) {
       continue;
     }
-    int64_t gap = placed[i]->offset - end;
+    placed->live[kept++] = other;
+    if (other->first > block->last) {
+      continue;
+    }
+    int64_t gap = other->offset - end;
     if (gap >= block->bytes && gap < best_gap) {
       best = end;
       best_gap = gap;
     }
-    int64_t placed_end = placed[i]->offset + placed[i]->bytes;
-    end = placed_end > end ? placed_end : end;
+    int64_t other_end = other->offset + other->bytes;
+    end = other_end > end ? other_end : end;
   }
   block->offset = best >= 0 ? best : end;
+  int32_t at = kept;
+  for (; at > 0 && placed->live[at - 1]->offset > block->offset; at--) {
+    placed->live[at] = placed->live[at - 1];
+  }
+  placed->live[at] = block;
+  placed->live_count = kept + 1;
 }
 
-static void insert_by_offset(nd4c_plan_block **placed, int32_t count, nd4c_plan_block *block) {
-  int32_t at = count;
-  while (at > 0 && placed[at - 1]->offset > block->offset) {
-    placed[at] = placed[at - 1];
-    at--;
+/* Merges the blocks of one size, which now have places, with the earlier ones; all are live for the next size. */
+static void merge_group(placed_blocks *placed, nd4c_plan_block **group, int32_t count) {
+  qsort(group, (size_t)count, sizeof *group, by_offset);
+  int32_t from = placed->all_count - 1, to = placed->all_count + count - 1;
+  for (int32_t i = count - 1; i >= 0; to--) {
+    const bool earlier = from >= 0 && placed->all[from]->offset > group[i]->offset;
+    placed->all[to] = earlier ? placed->all[from--] : group[i--];
   }
-  placed[at] = block;
+  placed->all_count += count;
+  placed->live_count = placed->all_count;
+  memcpy(placed->live, placed->all, (size_t)placed->all_count * sizeof *placed->all);
 }
 
 /* Rounds sizes up and checks that even all blocks side by side can be addressed. */
@@ -65,27 +92,33 @@ static nd4c_status round_sizes(nd4c_plan_block *blocks, int32_t count) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64_t *bytes) {
+nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, const nd4c_plan_progress *progress,
+                                   int64_t *bytes) {
   *bytes = 0;
   ND4C_TRY(round_sizes(blocks, count));
-  nd4c_plan_block **order = nd4c_allocate(2 * (size_t)count * sizeof *order);
+  nd4c_plan_block **order = nd4c_allocate(3 * (size_t)count * sizeof *order);
   if (order == NULL) {
-    return nd4c_fail_memory("arena planning", 2 * (size_t)count * sizeof *order);
+    return nd4c_fail_memory("arena planning", 3 * (size_t)count * sizeof *order);
   }
-  nd4c_plan_block **placed = order + count;
+  placed_blocks placed = {.all = order + count, .live = order + 2 * (size_t)count};
+  int32_t used = 0;
   for (int32_t i = 0; i < count; i++) {
     order[i] = &blocks[i];
+    used += blocks[i].bytes > 0;
   }
   qsort(order, (size_t)count, sizeof *order, by_size);
-  int32_t placed_count = 0;
-  for (int32_t i = 0; i < count && order[i]->bytes > 0; i++) {
-    place_block(placed, placed_count, order[i]);
-    insert_by_offset(placed, placed_count, order[i]);
-    placed_count++;
+  for (int32_t i = 0, group = 0; i < used; i++) {
+    nd4c_progress_tell(progress, "placing", i, used);
+    if (order[i]->bytes != order[group]->bytes) {
+      merge_group(&placed, order + group, i - group);
+      group = i;
+    }
+    place_block(&placed, order[i]);
     int64_t end = order[i]->offset + order[i]->bytes;
     *bytes = end > *bytes ? end : *bytes;
   }
   nd4c_deallocate(order);
+  nd4c_progress_tell(progress, "placing", used, used);
   return ND4C_OK;
 }
 
@@ -226,7 +259,7 @@ static nd4c_status plan_blocks(planning *work) {
     work->blocks[scratch + i] = (nd4c_plan_block){.bytes = scratch_of(&plan->steps[i]), .first = i, .last = i};
     plan->scratch_bytes += work->blocks[scratch + i].bytes;
   }
-  ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, &place->arena_bytes));
+  ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, work->plan->progress, &place->arena_bytes));
   plan->arena_bytes += place->arena_bytes;
   for (int32_t i = 0; i < plan->slot_count; i++) {
     if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "nd4c/status.h"
+#include "graph/plan.h"
 
 enum { ND4C_PLAN_ALIGNMENT = 64 };
 
@@ -18,8 +18,10 @@ typedef struct nd4c_plan_block {
 } nd4c_plan_block;
 
 /* Places the blocks so that no two that live at the same time overlap; `bytes` is what the arena needs. Large blocks
- * are placed first, each into the smallest gap that fits (greedy best fit). MEMORY, OVERFLOW. */
-nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64_t *bytes);
+ * are placed first, each into the smallest gap that fits (greedy best fit). Tells `progress` (may be NULL) of each.
+ * MEMORY, OVERFLOW. */
+nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, const nd4c_plan_progress *progress,
+                                   int64_t *bytes);
 
 /* Assigns whole buffers to the blocks, in order of their first steps: blocks of equal size with disjoint lifetimes
  * share one. buffer_bytes has room for `count`; returns the number of buffers. */

@@ -218,9 +218,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
   ND4C_TRY(nd4c_region_make(&plan->region, graph->node_count, sizeof *plan->steps, &plan->steps));
   for (int32_t i = 0; i < graph->node_count; i++) {
-    if (plan->progress != NULL) {
-      plan->progress(plan->progress_user, "preparing", i, graph->node_count);
-    }
+    nd4c_progress_tell(plan->progress, "preparing", i, graph->node_count);
     if (is_done(plan, &graph->nodes[i])) {
       continue;
     }
@@ -236,5 +234,6 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
     }
     plan->step_count++;
   }
+  nd4c_progress_tell(plan->progress, "preparing", graph->node_count, graph->node_count);
   return ND4C_OK;
 }

@@ -54,8 +54,9 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          compile_options: Optional[Mapping[str, str]] = None,
          compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
-    called during long work. device: the device on which the model runs; the host computes what that device cannot. devices:
-    those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
+    called during long work: what is "importing", "optimizing", "compiling", "preparing", "placing", "running" or "looping",
+    done counts from 0 to total, which is 0 if it is not known. device: the device on which the model runs; the host computes
+    what that device cannot. devices: those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
     of the run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
     device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
     "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded. precision: "bfloat16" or
