@@ -201,7 +201,7 @@ expect 0 env ND4C_WIDTH=abc "$nd4c" run "$digits/digits.onnx" --random-inputs -D
 # bench
 expect 0 "$nd4c" bench dispatch
 "$json" --lines <"$work/out"
-"$json" median_seconds <"$work/out" >/dev/null
+"$json" p50_seconds <"$work/out" >/dev/null
 expect 1 "$nd4c" bench nosuch
 
 # A closed or full stdout is a failure, not a success without its text.

@@ -70,13 +70,12 @@ static nd4c_status measure(const subject *s, const nd4c_array *const *inputs, do
 }
 
 static int tell(const subject *s, double *times) {
-  const double median = cli_median(times, ROUNDS);
+  cli_sort(times, ROUNDS);
   cJSON *line = cJSON_CreateObject();
   (void)cJSON_AddStringToObject(line, "name", s->name);
   (void)cJSON_AddStringToObject(line, "dtype", nd4c_dtype_name(s->dtype));
-  (void)cJSON_AddNumberToObject(line, "min_seconds", times[0]);
-  (void)cJSON_AddNumberToObject(line, "median_seconds", median);
-  (void)cJSON_AddNumberToObject(line, "per_second", s->work / median);
+  cli_add_times(line, times, ROUNDS);
+  (void)cJSON_AddNumberToObject(line, "per_second", s->work / cli_percentile(times, ROUNDS, 50));
   (void)cJSON_AddStringToObject(line, "unit", s->unit);
   (void)cJSON_AddNumberToObject(line, "rounds", ROUNDS);
   return cli_print_json(&cli_bench, line, true);
@@ -134,7 +133,8 @@ const cli_command cli_bench = {
     .summary = "measure a few ops quickly; one JSON object a line",
     .help =
         "usage: nd4c bench [-D PROPERTY=VALUE]... [PART OF A NAME]\n\n"
-        "  min_seconds and median_seconds are of one call, over 21 rounds; per_second counts unit.\n"
+        "  min_seconds, p50_seconds, p90_seconds, p99_seconds and max_seconds are of one call, over 21 rounds;\n"
+        "  per_second counts unit at p50.\n"
         "  -D  set a property first\n\n"
         "examples:\n"
         "  nd4c bench\n"

@@ -203,22 +203,6 @@ void cli_progress_say(cli_progress *p, const char *text) {
   (void)fprintf(stderr, p->terminal ? "\r%s \033[K" : "%s\n", text);
 }
 
-void cli_progress_show(void *user, const char *what, int64_t done, int64_t total) {
-  cli_progress *p = user;
-  char text[256], left[64] = "";
-  const double now = cli_seconds();
-  if (strcmp(p->what, what) != 0 || done == 0) {
-    (void)snprintf(p->what, sizeof p->what, "%s", what);
-    p->what_begun = now;
-  }
-  if (done > 0 && done < total) { /* as if the rest took as long as what is done */
-    const double seconds = (now - p->what_begun) * (double)(total - done) / (double)done;
-    (void)snprintf(left, sizeof left, seconds < 10 ? ", about %.1f s left" : ", about %.0f s left", seconds);
-  }
-  (void)snprintf(text, sizeof text, "%s: %" PRId64 " of %" PRId64 "%s", what, done, total, left);
-  cli_progress_say(p, text);
-}
-
 void cli_progress_end(const cli_progress *p) {
   if (p->terminal && p->shown) {
     (void)fprintf(stderr, "\r\033[K");
@@ -236,9 +220,8 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-double cli_median(double *values, int count) {
+void cli_sort(double *values, int count) {
   qsort(values, (size_t)count, sizeof *values, by_value);
-  return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 double cli_percentile(const double *sorted, int count, double percent) {
@@ -246,6 +229,29 @@ double cli_percentile(const double *sorted, int count, double percent) {
   int index = (int)rank;
   index = rank > index ? index : index - 1; /* the least value that so many percent do not exceed */
   return sorted[index < 0 ? 0 : index];
+}
+
+static const struct {
+  const char *text, *key;
+  double percent;
+} percentiles[] = {
+    {"p50", "p50_seconds", 50}, {"p90", "p90_seconds", 90}, {"p99", "p99_seconds", 99}, {"max", "max_seconds", 100}};
+
+enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
+
+void cli_add_times(cJSON *object, const double *sorted, int count) {
+  (void)cJSON_AddNumberToObject(object, "min_seconds", sorted[0]);
+  for (int i = 0; i < PERCENTILES; i++) {
+    (void)cJSON_AddNumberToObject(object, percentiles[i].key, cli_percentile(sorted, count, percentiles[i].percent));
+  }
+}
+
+void cli_print_times(const char *what, const double *sorted, int count) {
+  (void)printf("%s: min %.3f ms", what, 1e3 * sorted[0]);
+  for (int i = 0; i < PERCENTILES; i++) {
+    (void)printf(", %s %.3f ms", percentiles[i].text, 1e3 * cli_percentile(sorted, count, percentiles[i].percent));
+  }
+  (void)printf(" of %d runs\n", count);
 }
 
 const char *cli_shape_text(int32_t rank, const int64_t *shape, const char *const *symbols, char *buffer, size_t size) {

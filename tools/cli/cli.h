@@ -71,22 +71,20 @@ int cli_finish(const cli_command *command);
 typedef struct cli_progress {
   double begun, told;
   bool terminal, shown;
-  char what[32];     /* the work that is going on */
-  double what_begun; /* since when */
 } cli_progress;
 cli_progress cli_progress_begin(void);
-/* "what: done of total, about 4 s left"; a callback for nd4c_model_set_progress, `user` is the cli_progress. */
-void cli_progress_show(void *user, const char *what, int64_t done, int64_t total);
-/* The same of any text. */
 void cli_progress_say(cli_progress *p, const char *text);
 void cli_progress_end(const cli_progress *p);
 
 /* Seconds of a monotonic clock. */
 double cli_seconds(void);
-/* Sorts the numbers and returns the median. */
-double cli_median(double *values, int count);
+/* Least first. */
+void cli_sort(double *values, int count);
 /* Of sorted numbers, the least one that so many percent of them do not exceed. */
 double cli_percentile(const double *sorted, int count, double percent);
+/* The least of sorted times and their percentiles p50, p90, p99 and max: as members of an object, and as a line. */
+void cli_add_times(cJSON *object, const double *sorted, int count);
+void cli_print_times(const char *what, const double *sorted, int count);
 
 /* "(2, 3)" of an array or model value; -1 is written as the symbol or "?". */
 const char *cli_shape_text(int32_t rank, const int64_t *shape, const char *const *symbols, char *buffer, size_t size);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "watch.h"
 
 typedef enum graph_action { ACTION_PASSES, ACTION_SHOW, ACTION_EXPLAIN, ACTION_COUNT } graph_action;
 static const char *const actions[ACTION_COUNT] = {"passes", "show", "explain"};
@@ -15,14 +16,17 @@ static const char *const actions[ACTION_COUNT] = {"passes", "show", "explain"};
 typedef enum graph_format { FORMAT_TEXT, FORMAT_DOT, FORMAT_SVG, FORMAT_COUNT } graph_format;
 static const char *const formats[FORMAT_COUNT] = {"text", "dot", "svg"};
 
-enum { LINES = 12 /* of a run of a pass, without --all */ };
+enum { LINES = 12 /* of a run of a pass, without --all */, DEPTH = 2, DIMS = 64 };
 
 typedef struct graph_options {
   run_options run; /* model, output, shapes, json, plain */
   graph_action action;
   graph_format format;
   const char *passes;
-  bool optimized, all;
+  graph_selection selection;
+  run_named dims[DIMS]; /* of --dim */
+  int dim_count;
+  bool optimized, all, kernels;
 } graph_options;
 
 /* -- passes -------------------------------------------------------------------------------------------------------- */
@@ -62,32 +66,80 @@ static int list_passes(const graph_options *o) {
 
 /* -- show and explain ---------------------------------------------------------------------------------------------- */
 
-static bool write_picture(const graph_options *o, FILE *file, const nd4c_graph *graph) {
+static int fail_picture(void) {
+  return cli_fail(&cli_graph,
+                  "no memory, or the picture is too large: --around NODE shows a part, --format dot has no "
+                  "limit");
+}
+
+static int write_picture(const graph_options *o, FILE *file, const nd4c_graph *graph, const bool *shown) {
   graph_picture picture;
-  bool made = graph_picture_make(graph, &picture);
+  bool made = graph_picture_make(graph, shown, &picture);
   if (made && o->format == FORMAT_DOT) {
     graph_write_dot(file, &picture);
   } else if (made) {
-    made = graph_write_svg(file, &picture);
+    made = graph_write_svg(file, &picture, NULL, 1);
   }
   graph_picture_free(&picture);
-  return made;
+  return made ? CLI_OK : fail_picture();
 }
 
 static int write_graph(const graph_options *o, FILE *file, const nd4c_graph *graph) {
-  if (o->format == FORMAT_TEXT) {
-    graph_write_text(file, graph);
-    return CLI_OK;
+  bool *shown = NULL;
+  int result = graph_select(graph, &o->selection, &shown);
+  if (result == CLI_OK && o->format == FORMAT_TEXT) {
+    graph_write_text(file, graph, shown);
+  } else if (result == CLI_OK) {
+    result = write_picture(o, file, graph, shown);
   }
-  return write_picture(o, file, graph)
-             ? CLI_OK
-             : cli_fail(&cli_graph, "no memory, or the picture is too large: --format dot has no limit");
+  free(shown);
+  return result;
 }
 
-static int write_explanation(const graph_options *o, FILE *file, const nd4c_graph *graph) {
-  const nd4c_plan_options options = {.struct_size = sizeof options, .passes = o->passes};
+static nd4c_plan_options plan_options(const graph_options *o) {
+  return (nd4c_plan_options){.struct_size = sizeof(nd4c_plan_options), .passes = o->passes};
+}
+
+/* The graph before and after the passes, side by side. */
+static int write_pair(const graph_options *o, FILE *file, const nd4c_graph *graph) {
+  static const char *const names[] = {"before", "after"};
+  const nd4c_plan_options options = plan_options(o);
+  graph_picture pictures[2] = {{.graph = NULL}};
+  char titles[2][160];
+  nd4c_graph *optimized = NULL;
+  const nd4c_status status = nd4c_graph_optimize(graph, NULL, &options, &optimized);
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_graph, status);
+  }
+  const nd4c_graph *graphs[2] = {graph, optimized};
+  bool made = true;
+  for (int i = 0; made && i < 2; i++) {
+    double operations = 0, bytes = 0;
+    char cost[96];
+    made = graph_picture_make(graphs[i], NULL, &pictures[i]);
+    graph_sum_costs(graphs[i], &operations, &bytes);
+    (void)snprintf(titles[i], sizeof titles[i], "%s the passes: %d nodes, estimated %s", names[i],
+                   (int)nd4c_graph_node_count(graphs[i]), graph_cost_text(operations, bytes, cost, sizeof cost));
+  }
+  made = made && graph_write_svg(file, pictures, (const char *const[]){titles[0], titles[1]}, 2);
+  graph_picture_free(&pictures[0]);
+  graph_picture_free(&pictures[1]);
+  nd4c_graph_destroy(optimized);
+  return made ? CLI_OK : fail_picture();
+}
+
+/* Why each kernel was chosen. */
+static int write_kernels(const graph_options *o, FILE *file, const nd4c_graph *graph) {
+  const nd4c_plan_options options = plan_options(o);
+  nd4c_plan *plan = NULL;
   char *text = NULL;
-  const nd4c_status status = nd4c_graph_explain(graph, NULL, &options, o->all ? -1 : LINES, &text);
+  if (nd4c_graph_dim_count(graph) > 0) {
+    return cli_usage(&cli_graph, "--kernels: kernels are chosen for numbers: give --dim %s=...",
+                     nd4c_graph_dim_name(graph, 0));
+  }
+  nd4c_status status = nd4c_plan_create(graph, NULL, &options, &plan);
+  status = status == ND4C_OK ? nd4c_plan_explain(plan, &text) : status;
+  nd4c_plan_destroy(plan);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_graph, status);
   }
@@ -96,8 +148,23 @@ static int write_explanation(const graph_options *o, FILE *file, const nd4c_grap
   return CLI_OK;
 }
 
+static int write_explanation(const graph_options *o, FILE *file, const nd4c_graph *graph) {
+  const nd4c_plan_options options = plan_options(o);
+  char *text = NULL;
+  if (o->format == FORMAT_SVG) {
+    return write_pair(o, file, graph);
+  }
+  const nd4c_status status = nd4c_graph_explain(graph, NULL, &options, o->all ? -1 : LINES, &text);
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_graph, status);
+  }
+  (void)fputs(text, file);
+  nd4c_free(text);
+  return o->kernels ? write_kernels(o, file, graph) : CLI_OK;
+}
+
 static int write_optimized(const graph_options *o, FILE *file, const nd4c_graph *graph) {
-  const nd4c_plan_options options = {.struct_size = sizeof options, .passes = o->passes};
+  const nd4c_plan_options options = plan_options(o);
   nd4c_graph *optimized = NULL;
   const nd4c_status status = nd4c_graph_optimize(graph, NULL, &options, &optimized);
   if (status != ND4C_OK) {
@@ -131,7 +198,8 @@ static int write_output(const graph_options *o, const nd4c_graph *graph) {
   return result;
 }
 
-static int read_graph(const graph_options *o, nd4c_model *model, nd4c_graph **graph) {
+/* The graph for the shapes that are given, with 1 for what is free. */
+static int read_with_shapes(const graph_options *o, nd4c_model *model, nd4c_graph **graph) {
   run_shapes shapes;
   int result = run_find_shapes(&cli_graph, &o->run, model, &shapes);
   if (result == CLI_OK) {
@@ -142,6 +210,59 @@ static int read_graph(const graph_options *o, nd4c_model *model, nd4c_graph **gr
   return result;
 }
 
+/* Fixes the dims of --dim. */
+static int bind_dims(const graph_options *o, nd4c_graph **graph) {
+  const char *names[DIMS];
+  int64_t extents[DIMS];
+  nd4c_graph *bound = NULL;
+  for (int i = 0; i < o->dim_count; i++) {
+    char *end = NULL;
+    errno = 0;
+    names[i] = o->dims[i].name;
+    extents[i] = strtoll(o->dims[i].text, &end, 10);
+    if (end == o->dims[i].text || *end != '\0' || errno != 0 || extents[i] < 0) {
+      return cli_usage(&cli_graph, "--dim %s=%s: a number from 0 on was expected", o->dims[i].name, o->dims[i].text);
+    }
+  }
+  const nd4c_status status = o->dim_count > 0 ? nd4c_graph_bind(*graph, names, extents, o->dim_count, &bound) : ND4C_OK;
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_graph, status);
+  }
+  if (bound != NULL) {
+    nd4c_graph_destroy(*graph);
+    *graph = bound;
+  }
+  return CLI_OK;
+}
+
+/* Without --shape, what the model leaves free becomes dims, if that is possible. */
+static int read_graph(const graph_options *o, nd4c_model *model, nd4c_graph **graph) {
+  const nd4c_status status =
+      o->run.shape_count == 0 ? nd4c_model_graph(model, NULL, NULL, NULL, graph) : ND4C_UNSUPPORTED;
+  if (status == ND4C_OK) {
+    return bind_dims(o, graph);
+  }
+  if (status != ND4C_UNSUPPORTED || o->dim_count > 0) {
+    return o->run.shape_count > 0 ? cli_usage(&cli_graph, "--dim and --shape exclude each other")
+                                  : cli_fail_status(&cli_graph, status);
+  }
+  if (o->run.shape_count == 0) {
+    (void)fprintf(stderr, "note: %s\n", nd4c_error_message());
+  }
+  return read_with_shapes(o, model, graph);
+}
+
+/* Tells how far the import has come. */
+static int read_watched(const graph_options *o, nd4c_model *model, nd4c_graph **graph) {
+  cli_watch shown;
+  cli_watch_begin(&shown);
+  nd4c_model_set_progress(model, cli_watch_tell, &shown);
+  const int result = read_graph(o, model, graph);
+  nd4c_model_set_progress(model, NULL, NULL);
+  cli_watch_end(&shown);
+  return result;
+}
+
 static int look_at_model(const graph_options *o) {
   nd4c_model *model = NULL;
   nd4c_graph *graph = NULL;
@@ -149,7 +270,7 @@ static int look_at_model(const graph_options *o) {
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_graph, status);
   }
-  int result = read_graph(o, model, &graph);
+  int result = read_watched(o, model, &graph);
   result = result == CLI_OK ? write_output(o, graph) : result;
   nd4c_graph_destroy(graph);
   nd4c_model_close(model);
@@ -158,17 +279,32 @@ static int look_at_model(const graph_options *o) {
 
 /* -- command line -------------------------------------------------------------------------------------------------- */
 
-enum { OPT_SHAPE = 256, OPT_PASSES, OPT_FORMAT, OPT_OPTIMIZED, OPT_ALL, OPT_JSON };
+enum {
+  OPT_SHAPE = 256,
+  OPT_DIM,
+  OPT_PASSES,
+  OPT_FORMAT,
+  OPT_OPTIMIZED,
+  OPT_AROUND,
+  OPT_DEPTH,
+  OPT_OP,
+  OPT_ALL,
+  OPT_KERNELS,
+  OPT_JSON
+};
 
 /* Which actions take an option, by a bit for each. */
 static unsigned actions_of(int option) {
   switch (option) {
     case OPT_JSON:
       return 1U << ACTION_PASSES;
-    case OPT_FORMAT:
     case OPT_OPTIMIZED:
+    case OPT_AROUND:
+    case OPT_DEPTH:
+    case OPT_OP:
       return 1U << ACTION_SHOW;
     case OPT_ALL:
+    case OPT_KERNELS:
       return 1U << ACTION_EXPLAIN;
     case 'D':
       return 1U << ACTION_PASSES | 1U << ACTION_SHOW | 1U << ACTION_EXPLAIN;
@@ -185,6 +321,32 @@ static int find_word(const char *const *words, int count, const char *text) {
   return i;
 }
 
+static int parse_format(graph_options *o, const char *text) {
+  o->format = (graph_format)find_word(formats, FORMAT_COUNT, text);
+  const bool shown = o->format < FORMAT_COUNT && (o->action == ACTION_SHOW || o->format != FORMAT_DOT);
+  return shown ? CLI_OK
+               : cli_usage(&cli_graph, "--format %s: %s was expected", text,
+                           o->action == ACTION_SHOW ? "text, dot or svg" : "text or svg");
+}
+
+static int parse_depth(graph_options *o, const char *text) {
+  char *end = NULL;
+  errno = 0;
+  const long depth = strtol(text, &end, 10);
+  if (end == text || *end != '\0' || errno != 0 || depth < 0 || depth > 1000) {
+    return cli_usage(&cli_graph, "--depth %s: a number from 0 to 1000 was expected", text);
+  }
+  o->selection.depth = (int32_t)depth;
+  return CLI_OK;
+}
+
+/* Names of nodes with bodies, which are no ops. */
+static bool is_control(const char *name) {
+  static const char *const names[] = {"if", "loop", "scan", "call"};
+  enum { COUNT = sizeof names / sizeof *names };
+  return find_word(names, COUNT, name) < COUNT;
+}
+
 static int apply_option(graph_options *o, int option, char *argument) {
   switch (option) {
     case OPT_SHAPE:
@@ -192,10 +354,24 @@ static int apply_option(graph_options *o, int option, char *argument) {
     case OPT_PASSES:
       o->passes = argument;
       return CLI_OK;
+    case OPT_DIM:
+      return o->dim_count < DIMS ? run_add_named(&cli_graph, o->dims, &o->dim_count, argument, "--dim")
+                                 : cli_usage(&cli_graph, "--dim: more than %d", DIMS);
     case OPT_FORMAT:
-      o->format = (graph_format)find_word(formats, FORMAT_COUNT, argument);
-      return o->format < FORMAT_COUNT ? CLI_OK
-                                      : cli_usage(&cli_graph, "--format %s: text, dot or svg was expected", argument);
+      return parse_format(o, argument);
+    case OPT_AROUND:
+      o->selection.around = argument;
+      return CLI_OK;
+    case OPT_DEPTH:
+      return parse_depth(o, argument);
+    case OPT_OP:
+      o->selection.op = argument;
+      return nd4c_op_find(argument, &(const nd4c_op_info *){NULL}) == ND4C_OK || is_control(argument)
+                 ? CLI_OK
+                 : cli_fail_status(&cli_graph, nd4c_error_code());
+    case OPT_KERNELS:
+      o->kernels = true;
+      return CLI_OK;
     case OPT_OPTIMIZED:
       o->optimized = true;
       return CLI_OK;
@@ -215,10 +391,15 @@ static int apply_option(graph_options *o, int option, char *argument) {
 
 static int parse_options(int argc, char **argv, graph_options *o, bool *help) {
   static const struct option options[] = {{"shape", required_argument, NULL, OPT_SHAPE},
+                                          {"dim", required_argument, NULL, OPT_DIM},
                                           {"passes", required_argument, NULL, OPT_PASSES},
                                           {"format", required_argument, NULL, OPT_FORMAT},
                                           {"optimized", no_argument, NULL, OPT_OPTIMIZED},
+                                          {"around", required_argument, NULL, OPT_AROUND},
+                                          {"depth", required_argument, NULL, OPT_DEPTH},
+                                          {"op", required_argument, NULL, OPT_OP},
                                           {"all", no_argument, NULL, OPT_ALL},
+                                          {"kernels", no_argument, NULL, OPT_KERNELS},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"output", required_argument, NULL, 'o'},
                                           {"help", no_argument, NULL, 'h'},
@@ -264,12 +445,15 @@ static int parse(int argc, char **argv, graph_options *o, bool *help) {
 }
 
 static int run(int argc, char **argv) {
-  graph_options o = {.action = ACTION_COUNT};
+  graph_options o = {.action = ACTION_COUNT, .selection = {.depth = DEPTH}};
   bool help = false;
   int result = parse(argc, argv, &o, &help);
   result = result == CLI_OK && !help ? cli_check_properties(&cli_graph) : result;
   if (result == CLI_OK) {
     result = help ? cli_help(&cli_graph) : o.action == ACTION_PASSES ? list_passes(&o) : look_at_model(&o);
+  }
+  for (int i = 0; i < o.dim_count; i++) {
+    free(o.dims[i].name);
   }
   run_free_options(&o.run);
   return result;
@@ -282,21 +466,33 @@ const cli_command cli_graph = {
         "usage: nd4c graph passes [--json]\n"
         "       nd4c graph show MODEL [OPTIONS]\n"
         "       nd4c graph explain MODEL [OPTIONS]\n\n"
-        "passes lists the passes that optimise graphs, by phase. show writes the graph of a model. explain runs the "
-        "passes\n"
-        "on it, and tells for each run the nodes before and after it, and which nodes it removed (-), changed (~) and\n"
-        "added (+); at the end it estimates the work before and after all passes.\n\n"
-        "  --shape NAME=2,3       shape of an input; without it what the model leaves free is 1\n"
+        "passes lists the passes that optimise graphs, by phase. show writes the graph of a model, with the bodies of "
+        "its\n"
+        "loops, branches and functions. explain runs the passes on it, and tells for each run the nodes and the "
+        "estimated\n"
+        "work before and after it, which nodes it removed (-), changed (~) and added (+), and what it assumed about "
+        "dims (?).\n\n"
+        "  --dim NAME=NUMBER      a number for an extent that the model leaves free; without it, it stays a name\n"
+        "  --shape NAME=2,3       shape of an input; what other inputs leave free is 1\n"
         "  --passes LIST          -gelu,-layout: all passes but these; gelu,layout: only these\n"
         "  --optimized            show: the graph after the passes, with the ops that they merged\n"
-        "  --format FORMAT        show: text (a line for each node), dot (for Graphviz) or svg (a picture)\n"
+        "  --format FORMAT        text (a line for each node), svg (a picture; explain: before and after, side by "
+        "side),\n"
+        "                         show: also dot (for Graphviz)\n"
+        "  --around NODE          show: the nodes near this one alone: a label or a part of it, or %5 for the node "
+        "that\n"
+        "                         gives value 5\n"
+        "  --depth N              of --around: so many nodes away; default 2\n"
+        "  --op OP                show: nodes of this op alone\n"
         "  --all                  explain: all nodes, not the first 12 of each run\n"
+        "  --kernels              explain: also make a plan, and say for each step why its kernel was chosen\n"
         "  -o, --output FILE      write there instead of to stdout\n"
         "  --json                 passes: an array of objects\n"
         "  -D PROPERTY=VALUE      set a property first (nd4c config lists them)\n\n"
         "examples:\n"
         "  nd4c graph passes\n"
-        "  nd4c graph explain model.onnx --shape image=8,3,224,224\n"
+        "  nd4c graph explain model.onnx --dim batch=8 --kernels\n"
+        "  nd4c graph show model.onnx --around /layer.3/MatMul --depth 4\n"
         "  nd4c graph show model.onnx --optimized --format svg -o model.svg\n",
     .run = run,
 };

@@ -7,14 +7,81 @@
 
 /* -- values, attributes, costs ------------------------------------------------------------------------------------- */
 
-static void print_type(FILE *file, const nd4c_graph *graph, nd4c_value value) {
+/* "batch" and "2*batch + 1" for extents that depend on dims; NULL for the others. Freed by free_symbols. */
+static void find_symbols(const nd4c_graph *graph, int32_t rank, const int64_t *shape, char **symbols) {
+  for (int32_t i = 0; i < rank; i++) {
+    symbols[i] = NULL;
+    if (nd4c_extent_is_symbolic(shape[i])) {
+      (void)nd4c_graph_extent_text(graph, shape[i], &symbols[i]);
+    }
+  }
+}
+
+const char *graph_type_text(const nd4c_graph *graph, nd4c_value value, char *buffer, size_t size) {
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   int32_t rank = 0;
   const int64_t *shape = NULL;
-  char text[256];
-  if (nd4c_graph_value_info(graph, value, &dtype, &rank, &shape) == ND4C_OK) {
-    (void)fprintf(file, "%s%s", nd4c_dtype_name(dtype), cli_shape_text(rank, shape, NULL, text, sizeof text));
+  char text[512], *symbols[ND4C_MAX_RANK];
+  (void)snprintf(buffer, size, "?");
+  if (nd4c_graph_value_info(graph, value, &dtype, &rank, &shape) != ND4C_OK) {
+    return buffer;
   }
+  find_symbols(graph, rank, shape, symbols);
+  (void)snprintf(buffer, size, "%s%s", nd4c_dtype_name(dtype),
+                 cli_shape_text(rank, shape, (const char *const *)symbols, text, sizeof text));
+  for (int32_t i = 0; i < rank; i++) {
+    nd4c_free(symbols[i]);
+  }
+  return buffer;
+}
+
+const char *graph_short_name(const char *name, char *buffer, size_t size) {
+  const size_t length = strlen(name), begin = size / 3;
+  if (length < size) {
+    (void)snprintf(buffer, size, "%s", name);
+  } else { /* the end says most: "/encoder/layer..tention/self/MatMul" */
+    (void)snprintf(buffer, size, "%.*s..%s", (int)begin, name, name + length - (size - begin - 3));
+  }
+  return buffer;
+}
+
+const char *graph_control_text(const nd4c_graph *graph, int32_t index, char *buffer, size_t size) {
+  static const char *const names[] = {[ND4C_CONTROL_IF] = "if",
+                                      [ND4C_CONTROL_LOOP] = "loop",
+                                      [ND4C_CONTROL_SCAN] = "scan",
+                                      [ND4C_CONTROL_CALL] = "call"};
+  nd4c_control_info control = {.struct_size = sizeof control};
+  char *rounds = NULL;
+  buffer[0] = '\0';
+  if (nd4c_graph_get_control(graph, index, &control) != ND4C_OK || control.kind == ND4C_CONTROL_NONE) {
+    return buffer;
+  }
+  const bool looped = control.kind == ND4C_CONTROL_LOOP || control.kind == ND4C_CONTROL_SCAN;
+  if (looped && nd4c_extent_is_symbolic(control.rounds)) {
+    (void)nd4c_graph_extent_text(graph, control.rounds, &rounds);
+  }
+  if (control.function != NULL) {
+    (void)snprintf(buffer, size, "call of %s", control.function);
+  } else if (rounds != NULL) {
+    (void)snprintf(buffer, size, "%s, %s rounds", names[control.kind], rounds);
+  } else if (looped && control.rounds >= 0) {
+    (void)snprintf(buffer, size, "%s, %" PRId64 " rounds", names[control.kind], control.rounds);
+  } else {
+    (void)snprintf(buffer, size, looped ? "%s, any number of rounds" : "%s", names[control.kind]);
+  }
+  nd4c_free(rounds);
+  return buffer;
+}
+
+const char *graph_body_name(const nd4c_control_info *control, int32_t body) {
+  return control->kind == ND4C_CONTROL_IF ? (body == 0 ? "then" : "else")
+         : control->function != NULL      ? control->function
+                                          : "body";
+}
+
+static void print_type(FILE *file, const nd4c_graph *graph, nd4c_value value) {
+  char text[640];
+  (void)fputs(graph_type_text(graph, value, text, sizeof text), file);
 }
 
 static const char *input_name(const nd4c_graph *graph, nd4c_value value) {
@@ -159,6 +226,10 @@ void graph_print_node(FILE *file, const nd4c_graph *graph, int32_t index) {
   if (node.fused != NULL) {
     (void)fprintf(file, " [%s]", node.fused);
   }
+  char control[96];
+  if (graph_control_text(graph, index, control, sizeof control)[0] != '\0') {
+    (void)fprintf(file, " {%s}", control);
+  }
   if (node.operations > 0 || node.bytes > 0) {
     (void)fprintf(file, "  %s", graph_cost_text(node.operations, node.bytes, cost, sizeof cost));
   }
@@ -166,29 +237,67 @@ void graph_print_node(FILE *file, const nd4c_graph *graph, int32_t index) {
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
-void graph_write_text(FILE *file, const nd4c_graph *graph) {
-  double operations = 0, bytes = 0;
-  char cost[96];
+/* Inputs, nodes and outputs, and the nodes' bodies below them, further to the right. */
+static void write_nodes(FILE *file, const nd4c_graph *graph, const bool *shown, int indent);
+
+static void write_bodies(FILE *file, const nd4c_graph *graph, int32_t index, int indent) {
+  nd4c_control_info control = {.struct_size = sizeof control};
+  if (nd4c_graph_get_control(graph, index, &control) != ND4C_OK) {
+    return;
+  }
+  for (int32_t i = 0; i < control.body_count; i++) {
+    (void)fprintf(file, "%*s%s:\n", indent + 2, "", graph_body_name(&control, i));
+    write_nodes(file, nd4c_graph_body(graph, index, i), NULL, indent + 4);
+  }
+}
+
+static void write_nodes(FILE *file, const nd4c_graph *graph, const bool *shown, int indent) {
   for (int32_t i = 0; i < nd4c_graph_input_count(graph); i++) {
-    (void)fprintf(file, "input %s: ", nd4c_graph_input_name(graph, i));
+    (void)fprintf(file, "%*sinput %s: ", indent, "", nd4c_graph_input_name(graph, i));
     print_type(file, graph, nd4c_graph_input_value(graph, i));
     (void)fputc('\n', file);
   }
   for (int32_t i = 0; i < nd4c_graph_node_count(graph); i++) {
-    nd4c_node_info node = {.struct_size = sizeof node};
-    graph_print_node(file, graph, i);
-    (void)fputc('\n', file);
-    if (nd4c_graph_get_node(graph, i, &node) == ND4C_OK) {
-      operations += node.operations;
-      bytes += node.bytes;
+    if (shown == NULL || shown[i]) {
+      (void)fprintf(file, "%*s", indent, "");
+      graph_print_node(file, graph, i);
+      (void)fputc('\n', file);
+      write_bodies(file, graph, i, indent);
     }
   }
   for (int32_t i = 0; i < nd4c_graph_output_count(graph); i++) {
-    (void)fprintf(file, "output %s: ", nd4c_graph_output_name(graph, i));
+    (void)fprintf(file, "%*soutput %s: ", indent, "", nd4c_graph_output_name(graph, i));
     print_value(file, graph, nd4c_graph_output_value(graph, i));
     (void)fputc('\n', file);
   }
-  (void)fprintf(file, "%" PRId32 " nodes, estimated: %s\n", nd4c_graph_node_count(graph),
+}
+
+void graph_sum_costs(const nd4c_graph *graph, double *operations, double *bytes) {
+  *operations = *bytes = 0;
+  for (int32_t i = 0; i < nd4c_graph_node_count(graph); i++) {
+    nd4c_node_info node = {.struct_size = sizeof node};
+    if (nd4c_graph_get_node(graph, i, &node) == ND4C_OK) {
+      *operations += node.operations;
+      *bytes += node.bytes;
+    }
+  }
+}
+
+void graph_write_text(FILE *file, const nd4c_graph *graph, const bool *shown) {
+  double operations = 0, bytes = 0;
+  int32_t left_out = 0;
+  char cost[96];
+  write_nodes(file, graph, shown, 0);
+  for (int32_t i = 0; i < nd4c_graph_node_count(graph); i++) {
+    left_out += shown != NULL && !shown[i];
+  }
+  graph_sum_costs(graph, &operations, &bytes);
+  (void)fprintf(file, "%" PRId32 " nodes", nd4c_graph_node_count(graph));
+  if (left_out > 0) {
+    (void)fprintf(file, " (%" PRId32 " of them not shown)", left_out);
+  }
+  (void)fprintf(file, ", estimated%s: %s\n",
+                nd4c_graph_dim_count(graph) > 0 ? " with each dim at its lowest value" : "",
                 graph_cost_text(operations, bytes, cost, sizeof cost));
 }
 
@@ -204,20 +313,43 @@ static void print_quoted(FILE *file, const char *text) {
   }
 }
 
-void graph_write_dot(FILE *file, const graph_picture *picture) {
+/* Boxes of one graph; `name` begins the names of its boxes, which no other graph of the file has. A node with bodies is
+ * a cluster that holds its own box and a cluster for each body. */
+static void write_boxes(FILE *file, const graph_picture *picture, const char *name) {
   static const char *const styles[] = {
       [GRAPH_INPUT] = "shape=ellipse", [GRAPH_NODE] = "shape=box", [GRAPH_OUTPUT] = "shape=ellipse, style=bold"};
-  (void)fputs("digraph {\n  node [fontname=\"sans-serif\", fontsize=11];\n", file);
   for (int32_t i = 0; i < picture->box_count; i++) {
-    (void)fprintf(file, "  b%" PRId32 " [%s%s, label=\"", i, styles[picture->boxes[i].kind],
-                  picture->boxes[i].merged ? ", style=filled, fillcolor=\"#dff0d8\"" : "");
-    print_quoted(file, picture->boxes[i].title);
+    const graph_box *box = &picture->boxes[i];
+    if (box->body_count > 0) {
+      (void)fprintf(file, "  subgraph cluster_%s%" PRId32 " {\n  style=filled; fillcolor=\"#f4f4f4\";\n", name, i);
+    }
+    (void)fprintf(file, "  %s%" PRId32 " [%s%s, label=\"", name, i, styles[box->kind],
+                  box->merged ? ", style=filled, fillcolor=\"#dff0d8\"" : "");
+    print_quoted(file, box->title);
     (void)fputs("\\n", file);
-    print_quoted(file, picture->boxes[i].detail);
+    print_quoted(file, box->detail);
     (void)fputs("\"];\n", file);
+    for (int32_t k = 0; k < box->body_count; k++) {
+      char inner[512];
+      const int used = snprintf(inner, sizeof inner, "%s%" PRId32 "_%" PRId32 "_", name, i, k);
+      if (used > 0 && (size_t)used < sizeof inner) {
+        (void)fprintf(file, "  subgraph cluster_%sbody {\n  fillcolor=\"white\"; label=\"", inner);
+        print_quoted(file, box->body_names[k]);
+        (void)fputs("\";\n", file);
+        write_boxes(file, box->bodies[k], inner);
+        (void)fputs("  }\n", file);
+      }
+    }
+    (void)fputs(box->body_count > 0 ? "  }\n" : "", file);
   }
   for (int32_t i = 0; i < picture->arrow_count; i++) {
-    (void)fprintf(file, "  b%" PRId32 " -> b%" PRId32 ";\n", picture->arrows[i].from, picture->arrows[i].to);
+    (void)fprintf(file, "  %s%" PRId32 " -> %s%" PRId32 ";\n", name, picture->arrows[i].from, name,
+                  picture->arrows[i].to);
   }
+}
+
+void graph_write_dot(FILE *file, const graph_picture *picture) {
+  (void)fputs("digraph {\n  node [fontname=\"sans-serif\", fontsize=11];\n", file);
+  write_boxes(file, picture, "b");
   (void)fputs("}\n", file);
 }

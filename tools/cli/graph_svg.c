@@ -1,4 +1,5 @@
-/* Writes a graph as a picture (SVG) with a layout in layers, from the inputs at the top down. graph.c calls it.
+/* Writes graphs as a picture (SVG) with a layout in layers, from the inputs at the top down. graph.c calls it. A node
+ * with bodies is a box that holds their pictures, so a layer is as high as its highest box.
  *
  * A box lies one layer below the lowest box that it reads. An arrow over several layers has a bend in each layer in
  * between; arrows from one box share their bends. A few sweeps over the layers then put boxes and bends below, and
@@ -8,15 +9,26 @@
 
 #include "graph.h"
 
-enum { ROW = 78, HALF_HEIGHT = 18, GAP = 18, MARGIN = 20, LETTER = 7, ORDER_SWEEPS = 8, PLACE_SWEEPS = 12 };
+enum {
+  HEIGHT = 36, /* of a box without bodies */
+  ROOM = 42,   /* between two layers */
+  GAP = 18,
+  MARGIN = 20,
+  INNER = 8,  /* around and between bodies */
+  LABEL = 16, /* above a body, or a picture */
+  LETTER = 7,
+  ORDER_SWEEPS = 8,
+  PLACE_SWEEPS = 12
+};
 
 /* A box or a bend. */
 typedef struct spot {
   int32_t box; /* -1: a bend */
   int32_t layer;
-  double x, width; /* x: of the middle */
-  double wish;     /* the mean of its neighbours' places */
+  double x, width, height; /* x: of the middle */
+  double wish;             /* the mean of its neighbours' places */
   int32_t neighbours;
+  bool linked; /* an arrow begins or ends here */
 } spot;
 
 typedef struct link {
@@ -33,9 +45,18 @@ typedef struct layout {
   int32_t *spot_begins; /* by layer, into layer_spots; one more than there are layers */
   int32_t *link_begins; /* by layer, into links; the same */
   int32_t layer_count;
+  double *tops;         /* by layer; one more than there are layers, the last one ROOM below the picture */
+  double width, height; /* of the whole */
+  struct layout *inner; /* of all bodies, in the order of the boxes */
+  int32_t inner_count;
 } layout;
 
 static void free_layout(layout *l) {
+  for (int32_t i = 0; i < l->inner_count; i++) {
+    free_layout(&l->inner[i]);
+  }
+  free(l->inner);
+  free(l->tops);
   free(l->spots);
   free(l->links);
   free(l->layer_spots);
@@ -81,16 +102,25 @@ static int64_t count_bends(const graph_picture *picture, const int32_t *layers, 
   return sum;
 }
 
-static double width_of(const graph_box *box) {
+/* The size of a box, whose bodies lie side by side; `inner`: their layouts. */
+static void measure(const graph_box *box, const layout *inner, spot *own) {
   const size_t title = strlen(box->title), detail = strlen(box->detail);
-  return (double)(title > detail ? title : detail) * LETTER + 16;
+  double width = INNER, height = 0;
+  for (int32_t i = 0; i < box->body_count; i++) {
+    width += inner[i].width + INNER;
+    height = inner[i].height > height ? inner[i].height : height;
+  }
+  own->width = (double)(title > detail ? title : detail) * LETTER + 16;
+  own->width = width > own->width ? width : own->width;
+  own->height = box->body_count > 0 ? HEIGHT + LABEL + height + INNER : HEIGHT;
 }
 
 /* Fills spots and links; first_bends: by box, the spot of its first bend. */
 static void connect(layout *l, const int32_t *layers, const int32_t *bends, int32_t *first_bends) {
   const graph_picture *picture = l->picture;
-  for (int32_t i = 0; i < picture->box_count; i++) {
-    l->spots[i] = (spot){.box = i, .layer = layers[i], .width = width_of(&picture->boxes[i])};
+  for (int32_t i = 0, body = 0; i < picture->box_count; body += picture->boxes[i++].body_count) {
+    l->spots[i] = (spot){.box = i, .layer = layers[i]};
+    measure(&picture->boxes[i], l->inner + body, &l->spots[i]);
   }
   l->spot_count = picture->box_count;
   for (int32_t i = 0; i < picture->box_count; i++) {
@@ -152,12 +182,32 @@ static bool group(layout *l) {
   return true;
 }
 
+static bool arrange(const graph_picture *picture, layout *l);
+
+/* Layouts of all bodies. */
+static bool arrange_bodies(const graph_picture *picture, layout *l) {
+  size_t count = 0;
+  for (int32_t i = 0; i < picture->box_count; i++) {
+    count += (size_t)picture->boxes[i].body_count;
+  }
+  l->inner = calloc(count + 1, sizeof *l->inner);
+  for (int32_t i = 0; l->inner != NULL && i < picture->box_count; i++) {
+    for (int32_t k = 0; k < picture->boxes[i].body_count; k++) {
+      if (!arrange(picture->boxes[i].bodies[k], &l->inner[l->inner_count++])) {
+        return false;
+      }
+    }
+  }
+  return l->inner != NULL;
+}
+
 static bool make_layout(const graph_picture *picture, layout *l) {
   const size_t boxes = (size_t)picture->box_count + 1;
   int32_t *layers = malloc(boxes * sizeof *layers), *bends = malloc(boxes * sizeof *bends),
           *first_bends = malloc(boxes * sizeof *first_bends);
   bool made = layers != NULL && bends != NULL && first_bends != NULL;
   *l = (layout){.picture = picture};
+  made = made && arrange_bodies(picture, l);
   if (made) {
     find_layers(picture, layers);
     const int64_t sum = count_bends(picture, layers, bends);
@@ -238,9 +288,35 @@ static void sweep(layout *l, bool down, bool sorts) {
   }
 }
 
-/* Moves everything to the right of the margin; returns the width of the picture. */
-static double settle(layout *l) {
+/* Where a box without arrows lies does not matter to the sweeps, so it may have been left far away: it moves beside the
+ * next box of its layer. */
+static void gather_loose(layout *l) {
+  for (int32_t i = 0; i < l->link_count; i++) {
+    l->spots[l->links[i].from].linked = l->spots[l->links[i].to].linked = true;
+  }
+  for (int32_t layer = 0; layer < l->layer_count; layer++) {
+    const int32_t begin = l->spot_begins[layer], end = l->spot_begins[layer + 1];
+    int32_t last = end - 1; /* that has an arrow */
+    while (last > begin && !l->spots[l->layer_spots[last]].linked) {
+      last--;
+    }
+    for (int32_t i = last + 1; i < end; i++) {
+      const spot *before = &l->spots[l->layer_spots[i - 1]];
+      spot *own = &l->spots[l->layer_spots[i]];
+      own->x = before->x + (before->width + own->width) / 2 + GAP;
+    }
+    for (int32_t i = last - 1; i >= begin; i--) {
+      const spot *next = &l->spots[l->layer_spots[i + 1]];
+      spot *own = &l->spots[l->layer_spots[i]];
+      own->x = own->linked ? own->x : next->x - (next->width + own->width) / 2 - GAP;
+    }
+  }
+}
+
+/* Moves everything to the right of the margin, and stacks the layers. False: no memory. */
+static bool settle(layout *l) {
   double left = 0, right = 0;
+  gather_loose(l);
   for (int32_t i = 0; i < l->spot_count; i++) {
     const double begin = l->spots[i].x - l->spots[i].width / 2, end = l->spots[i].x + l->spots[i].width / 2;
     left = i == 0 || begin < left ? begin : left;
@@ -249,7 +325,31 @@ static double settle(layout *l) {
   for (int32_t i = 0; i < l->spot_count; i++) {
     l->spots[i].x += MARGIN - left;
   }
-  return right - left + 2 * MARGIN;
+  l->width = right - left + 2 * MARGIN;
+  l->tops = calloc((size_t)l->layer_count + 1, sizeof *l->tops);
+  if (l->tops == NULL) {
+    return false;
+  }
+  for (int32_t i = 0; i < l->spot_count; i++) { /* heights first, each behind its layer's place */
+    double *height = &l->tops[l->spots[i].layer + 1];
+    *height = l->spots[i].height > *height ? l->spots[i].height : *height;
+  }
+  l->tops[0] = MARGIN;
+  for (int32_t i = 0; i < l->layer_count; i++) {
+    l->tops[i + 1] += l->tops[i] + ROOM;
+  }
+  l->height = l->tops[l->layer_count] - ROOM + MARGIN;
+  return true;
+}
+
+static bool arrange(const graph_picture *picture, layout *l) {
+  if (!make_layout(picture, l)) {
+    return false;
+  }
+  for (int32_t i = 0; i < ORDER_SWEEPS + PLACE_SWEEPS; i++) {
+    sweep(l, i % 2 == 0, i < ORDER_SWEEPS);
+  }
+  return settle(l);
 }
 
 /* -- drawing ------------------------------------------------------------------------------------------------------- */
@@ -272,17 +372,23 @@ static void print_escaped(FILE *file, const char *text) {
   }
 }
 
-static int middle_of(int32_t layer) {
-  return MARGIN + HALF_HEIGHT + layer * ROW;
+static double bottom_of(const layout *l, int32_t layer) {
+  return l->tops[layer + 1] - ROOM;
 }
 
+static double middle_of(const layout *l, int32_t layer) {
+  return (l->tops[layer] + bottom_of(l, layer)) / 2;
+}
+
+/* Straight from a box, or past other boxes, to the end of the layer; then in a curve to the next one. */
 static void draw_links(FILE *file, const layout *l) {
   for (int32_t i = 0; i < l->link_count; i++) {
     const spot *from = &l->spots[l->links[i].from], *to = &l->spots[l->links[i].to];
-    const int top = middle_of(from->layer) + HALF_HEIGHT, end = middle_of(to->layer) - HALF_HEIGHT;
-    const int half = (top + end) / 2, begin = from->box >= 0 ? top : top - 2 * HALF_HEIGHT; /* straight past boxes */
-    (void)fprintf(file, "<path d=\"M%.1f %dV%dC%.1f %d %.1f %d %.1f %d\"%s/>\n", from->x, begin, top, from->x, half,
-                  to->x, half, to->x, end, to->box >= 0 ? " marker-end=\"url(#arrow)\"" : "");
+    const double begin = from->box >= 0 ? middle_of(l, from->layer) + from->height / 2 : l->tops[from->layer];
+    const double bottom = bottom_of(l, from->layer), top = l->tops[to->layer], half = (bottom + top) / 2;
+    const double end = to->box >= 0 ? middle_of(l, to->layer) - to->height / 2 : top;
+    (void)fprintf(file, "<path d=\"M%.1f %.1fV%.1fC%.1f %.1f %.1f %.1f %.1f %.1fV%.1f\"%s/>\n", from->x, begin, bottom,
+                  from->x, half, to->x, half, to->x, top, end, to->box >= 0 ? " marker-end=\"url(#arrow)\"" : "");
   }
 }
 
@@ -302,46 +408,92 @@ static void draw_title(FILE *file, const layout *l, const graph_box *box) {
   free(text);
 }
 
-static void draw_box(FILE *file, const layout *l, const spot *s) {
-  const graph_box *box = &l->picture->boxes[s->box];
-  const int middle = middle_of(s->layer);
-  (void)fprintf(file, "<g class=\"%s\">", box->kind != GRAPH_NODE ? "port" : box->merged ? "merged" : "node");
-  draw_title(file, l, box);
-  (void)fprintf(file, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"%d\"/>", s->x - s->width / 2,
-                middle - HALF_HEIGHT, s->width, 2 * HALF_HEIGHT, box->kind == GRAPH_NODE ? 3 : HALF_HEIGHT);
-  (void)fprintf(file, "<text x=\"%.1f\" y=\"%d\">", s->x, middle - 4);
-  print_escaped(file, box->title);
-  (void)fprintf(file, "</text><text class=\"type\" x=\"%.1f\" y=\"%d\">", s->x, middle + 11);
-  print_escaped(file, box->detail);
-  (void)fputs("</text></g>\n", file);
+static void draw_layout(FILE *file, const layout *l);
+
+static void draw_text(FILE *file, double x, double y, const char *kind, const char *text) {
+  (void)fprintf(file, "<text%s x=\"%.1f\" y=\"%.1f\">", kind, x, y);
+  print_escaped(file, text);
+  (void)fputs("</text>", file);
 }
 
-static void draw(FILE *file, const layout *l, double width) {
-  (void)fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%d\">\n", width,
-                middle_of(l->layer_count - 1) + HALF_HEIGHT + MARGIN);
+/* `inner`: the layouts of its bodies. */
+static void draw_box(FILE *file, const layout *l, const spot *s, const layout *inner) {
+  const graph_box *box = &l->picture->boxes[s->box];
+  const double top = middle_of(l, s->layer) - s->height / 2, left = s->x - s->width / 2;
+  const char *kind = box->kind != GRAPH_NODE ? "port"
+                     : box->body_count > 0   ? "control"
+                     : box->merged           ? "merged"
+                                             : "node";
+  (void)fprintf(file, "<g class=\"%s\">", kind);
+  draw_title(file, l, box);
+  (void)fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>", left, top, s->width,
+                s->height, box->kind == GRAPH_NODE ? 3 : HEIGHT / 2);
+  draw_text(file, s->x, top + HEIGHT / 2.0 - 4, "", box->title);
+  draw_text(file, s->x, top + HEIGHT / 2.0 + 11, " class=\"type\"", box->detail);
+  double x = left + INNER;
+  for (int32_t i = 0; i < box->body_count; i++) {
+    draw_text(file, x + inner[i].width / 2, top + HEIGHT + LABEL - 5, "", box->body_names[i]);
+    (void)fprintf(file, "<g class=\"body\" transform=\"translate(%.1f %.1f)\"><rect width=\"%.1f\" height=\"%.1f\"/>\n",
+                  x, top + HEIGHT + LABEL, inner[i].width, inner[i].height);
+    draw_layout(file, &inner[i]);
+    (void)fputs("</g>", file);
+    x += inner[i].width + INNER;
+  }
+  (void)fputs("</g>\n", file);
+}
+
+static void draw_layout(FILE *file, const layout *l) {
+  draw_links(file, l);
+  for (int32_t i = 0, body = 0; i < l->picture->box_count; body += l->picture->boxes[i++].body_count) {
+    draw_box(file, l, &l->spots[i], l->inner + body);
+  }
+}
+
+static void draw_head(FILE *file, double width, double height) {
+  (void)fprintf(file,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",
+                width, height, width, height);
   (void)fputs(
       "<style>text{font:11px monospace;text-anchor:middle}.type{fill:#666}path{fill:none;stroke:#888}"
-      "rect{stroke:#444}.node rect{fill:#eef3fa}.merged rect{fill:#dff0d8}.port rect{fill:#fff6e0}</style>\n"
+      "rect{stroke:#444}.control>rect{fill:#f4f4f4}.body>rect{fill:#fff;stroke:#bbb}.node>rect{fill:#eef3fa}"
+      ".merged>rect{fill:#dff0d8}.port>rect{fill:#fff6e0}</style>\n"
       "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
       "orient=\"auto\"><path d=\"M0 0L8 4L0 8\" style=\"fill:#888\"/></marker></defs>\n"
       "<rect width=\"100%\" height=\"100%\" style=\"fill:white;stroke:none\"/>\n",
       file);
-  draw_links(file, l);
-  for (int32_t i = 0; i < l->picture->box_count; i++) {
-    draw_box(file, l, &l->spots[i]);
+}
+
+static void draw_all(FILE *file, const layout *layouts, const char *const *titles, int count) {
+  const double above = titles != NULL ? LABEL + MARGIN : 0;
+  double width = 0, height = 0, x = 0;
+  for (int i = 0; i < count; i++) {
+    width += layouts[i].width;
+    height = layouts[i].height > height ? layouts[i].height : height;
+  }
+  draw_head(file, width, height + above);
+  for (int i = 0; i < count; i++) {
+    (void)fprintf(file, "<g transform=\"translate(%.1f %.1f)\">\n", x, above);
+    if (titles != NULL) {
+      draw_text(file, layouts[i].width / 2, -INNER, "", titles[i]);
+    }
+    draw_layout(file, &layouts[i]);
+    (void)fputs("</g>\n", file);
+    x += layouts[i].width;
   }
   (void)fputs("</svg>\n", file);
 }
 
-bool graph_write_svg(FILE *file, const graph_picture *picture) {
-  layout l;
-  const bool made = make_layout(picture, &l);
-  if (made) {
-    for (int32_t i = 0; i < ORDER_SWEEPS + PLACE_SWEEPS; i++) {
-      sweep(&l, i % 2 == 0, i < ORDER_SWEEPS);
-    }
-    draw(file, &l, settle(&l));
+bool graph_write_svg(FILE *file, const graph_picture *pictures, const char *const *titles, int count) {
+  layout layouts[GRAPH_PICTURES] = {{.picture = NULL}};
+  bool made = count <= GRAPH_PICTURES;
+  for (int i = 0; made && i < count; i++) {
+    made = arrange(&pictures[i], &layouts[i]);
   }
-  free_layout(&l);
+  if (made) {
+    draw_all(file, layouts, titles, count);
+  }
+  for (int i = 0; i < GRAPH_PICTURES; i++) {
+    free_layout(&layouts[i]);
+  }
   return made;
 }

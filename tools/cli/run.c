@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "watch.h"
+
 /* -- running --------------------------------------------------------------------------------------------------- */
 
 typedef struct session {
@@ -145,21 +147,23 @@ static nd4c_status run_once(void *user) {
   return status != ND4C_OK ? status : nd4c_context_synchronize(nd4c_context_current());
 }
 
-/* The first run makes the plan and is not timed when there are more. */
+/* The first run makes the plan and is not timed when there are more. Those that are timed tell nothing of their steps,
+ * which takes time. */
 static int run_all(const run_options *options, session *s) {
-  cli_progress shown = cli_progress_begin();
-  nd4c_model_set_progress(s->model, cli_progress_show, &shown);
+  cli_watch shown;
+  cli_watch_begin(&shown);
+  nd4c_model_set_progress(s->model, cli_watch_tell, &shown);
   const double begin = cli_seconds();
   nd4c_status status = run_once(s);
   s->times[0] = cli_seconds() - begin;
+  nd4c_model_set_progress(s->model, NULL, NULL);
   for (int64_t i = 0; status == ND4C_OK && options->repeat > 1 && !options->profile && i < options->repeat; i++) {
     const double start = cli_seconds();
     status = run_once(s);
     s->times[i] = cli_seconds() - start;
-    cli_progress_show(&shown, "repeating", i + 1, options->repeat);
+    cli_watch_tell(&shown, "repeating", i + 1, options->repeat);
   }
-  cli_progress_end(&shown);
-  nd4c_model_set_progress(s->model, NULL, NULL);
+  cli_watch_end(&shown);
   return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
 }
 
@@ -205,34 +209,6 @@ static int run_traced(const run_options *options, session *s, char **table, int 
   return result;
 }
 
-static const struct {
-  const char *text, *key;
-  double percent;
-} percentiles[] = {
-    {"p50", "p50_seconds", 50}, {"p90", "p90_seconds", 90}, {"p99", "p99_seconds", 99}, {"max", "max_seconds", 100}};
-
-enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
-
-static double middle_of(const double *sorted, int count) {
-  return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-}
-
-void run_add_times(cJSON *object, const double *sorted, int count) {
-  (void)cJSON_AddNumberToObject(object, "min_seconds", sorted[0]);
-  (void)cJSON_AddNumberToObject(object, "median_seconds", middle_of(sorted, count));
-  for (int i = 0; i < PERCENTILES; i++) {
-    (void)cJSON_AddNumberToObject(object, percentiles[i].key, cli_percentile(sorted, count, percentiles[i].percent));
-  }
-}
-
-void run_print_times(const char *what, const double *sorted, int count) {
-  (void)printf("%s: min %.3f ms, median %.3f ms", what, 1e3 * sorted[0], 1e3 * middle_of(sorted, count));
-  for (int i = 0; i < PERCENTILES; i++) {
-    (void)printf(", %s %.3f ms", percentiles[i].text, 1e3 * cli_percentile(sorted, count, percentiles[i].percent));
-  }
-  (void)printf(" of %d runs\n", count);
-}
-
 static bool print_all(const run_options *options, const session *s, const char *report, const char *table) {
   bool told = true;
   if (options->profile) {
@@ -240,7 +216,7 @@ static bool print_all(const run_options *options, const session *s, const char *
   } else if (options->repeat == 1) {
     (void)printf("time: %.3f ms, the first run, planning included\n", 1e3 * s->times[0]);
   } else {
-    run_print_times("time", s->times, (int)options->repeat);
+    cli_print_times("time", s->times, (int)options->repeat);
   }
   (void)fputs(report != NULL ? report : "", stdout);
   (void)fputs(table != NULL ? table : "", stdout);
@@ -250,7 +226,7 @@ static bool print_all(const run_options *options, const session *s, const char *
 static bool add_all(const run_options *options, const session *s, const char *report, const char *table, cJSON *root) {
   (void)cJSON_AddStringToObject(root, "model", options->model);
   (void)cJSON_AddNumberToObject(root, "repeat", (double)options->repeat);
-  run_add_times(root, options->profile ? s->profile.without : s->times, (int)options->repeat);
+  cli_add_times(root, options->profile ? s->profile.without : s->times, (int)options->repeat);
   if (report != NULL) {
     (void)cJSON_AddStringToObject(root, "report", report);
   }
@@ -265,7 +241,7 @@ static int tell(const run_options *options, session *s, const char *table) {
   cJSON *list = options->json ? cJSON_AddArrayToObject(root, "outputs") : NULL;
   int result = wrap_results(s);
   result = result == CLI_OK ? run_write_outputs(options, s->model, s->outputs, list) : result;
-  (void)cli_median(s->times, (int)options->repeat); /* sorts */
+  cli_sort(s->times, (int)options->repeat);
   char *report = NULL;
   if (result == CLI_OK && options->report && nd4c_model_report(s->model, &report) != ND4C_OK) {
     result = cli_fail_status(&cli_run, nd4c_error_code());
@@ -502,7 +478,7 @@ const cli_command cli_run = {
         "  --shape NAME=2,3       shape of a random input; without it what the model leaves free is 1\n"
         "  --all-intermediates    every named value is an output, too\n"
         "  --no-optimization      run the nodes as they stand in the file\n"
-        "  --repeat N             run once, then N times; print the least and median time, and percentiles\n"
+        "  --repeat N             run once, then N times; print the least time, p50, p90, p99 and the longest\n"
         "  --profile              print how long each step of the plan takes: its share of the time, its speed, and "
         "how\n"
         "                         near that is to the machine's limit for it, which is measured first: multiply-adds, "

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "limits.h"
+#include "run_bodies.h"
 
 enum { RUN_NAMED = 256, RUN_DEVICES = 8 };
 
@@ -38,9 +39,10 @@ int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_da
 typedef struct run_profile {
   int32_t step_count, runs;
   struct run_profiled_step *steps; /* the slowest first */
-  double seconds;                  /* medians of all steps together */
+  double seconds;                  /* p50 of all steps together */
   double *without, *with; /* times of the runs without and with a profile, sorted by run_profile_add or _print */
   cli_limits limits;
+  run_bodies bodies;
 } run_profile;
 
 enum { RUN_PROFILES = 1000 }; /* most runs of a profile */
@@ -53,10 +55,6 @@ void run_profile_free(run_profile *profile);
 /* Both return false if memory is exhausted; `model` has the nodes' names. */
 bool run_profile_add(const nd4c_model *model, const run_profile *profile, cJSON *root);
 bool run_profile_print(const nd4c_model *model, const run_profile *profile);
-
-/* Percentiles of sorted times as members of an object, and as text. */
-void run_add_times(cJSON *object, const double *sorted, int count);
-void run_print_times(const char *what, const double *sorted, int count);
 
 /* NAME=TEXT of `option` into the list. Returns an exit code. */
 int run_add_named(const cli_command *command, run_named *list, int *count, const char *text, const char *option);

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "run.h"
+#include "watch.h"
 
 typedef struct run_profiled_step {
   int32_t index;
   nd4c_step_info info;
   double *times;  /* by run, then sorted */
-  double seconds; /* the median */
+  double seconds; /* p50 */
   double limit;   /* share of the machine's limit that it reached; 0: unknown */
 } run_profiled_step;
 
@@ -27,7 +28,10 @@ static int make_room(nd4c_model *model, int32_t runs, run_profile *profile) {
   profile->steps = calloc(count + 1, sizeof *profile->steps);
   profile->without = calloc((size_t)runs, sizeof *profile->without);
   profile->with = calloc((size_t)runs, sizeof *profile->with);
-  bool made = profile->steps != NULL && profile->without != NULL && profile->with != NULL;
+  if (run_bodies_begin(model, runs, &profile->bodies) != ND4C_OK) {
+    return cli_fail_status(&cli_run, nd4c_error_code());
+  }
+  bool made = !profile->bodies.lost && profile->steps != NULL && profile->without != NULL && profile->with != NULL;
   for (size_t i = 0; made && i < count; i++) {
     profile->steps[i].index = (int32_t)i;
     profile->steps[i].times = calloc((size_t)runs, sizeof(double));
@@ -43,6 +47,7 @@ void run_profile_free(run_profile *profile) {
   free(profile->steps);
   free(profile->without);
   free(profile->with);
+  run_bodies_free(&profile->bodies);
   *profile = (run_profile){0};
 }
 
@@ -55,7 +60,7 @@ static nd4c_status note_steps(const nd4c_model *model, run_profile *profile, int
     status = nd4c_model_get_step(model, i, &step->info);
     step->times[run] = 1e-9 * (double)step->info.nanoseconds;
   }
-  return status;
+  return status == ND4C_OK ? run_bodies_note(model, &profile->bodies, run) : status;
 }
 
 /* One run with a profile or without. */
@@ -75,16 +80,18 @@ static int by_time(const void *a, const void *b) {
 }
 
 static void evaluate(run_profile *profile) {
-  (void)cli_median(profile->without, profile->runs); /* sorts */
-  (void)cli_median(profile->with, profile->runs);
+  cli_sort(profile->without, profile->runs);
+  cli_sort(profile->with, profile->runs);
   for (int32_t i = 0; i < profile->step_count; i++) {
     run_profiled_step *step = &profile->steps[i];
-    step->seconds = cli_median(step->times, profile->runs);
+    cli_sort(step->times, profile->runs);
+    step->seconds = cli_percentile(step->times, profile->runs, 50);
     const double least =
         cli_limits_seconds(&profile->limits, step->info.dtype, step->info.operations, step->info.bytes);
     step->limit = step->seconds > 0 ? least / step->seconds : 0;
     profile->seconds += step->seconds;
   }
+  run_bodies_evaluate(&profile->bodies, &profile->limits);
   qsort(profile->steps, (size_t)profile->step_count, sizeof *profile->steps, by_time);
 }
 
@@ -95,13 +102,17 @@ int run_profile_measure(nd4c_model *model, nd4c_status (*once)(void *user), void
   }
   int result = make_room(model, runs, profile);
   nd4c_status status = ND4C_OK;
+  cli_watch shown;
+  cli_watch_begin(&shown);
   for (int32_t run = 0; result == CLI_OK && status == ND4C_OK && run < runs; run++) {
+    cli_watch_tell(&shown, "profiling", run, runs);
     for (int32_t turn = 0; status == ND4C_OK && turn < 2; turn++) { /* every second time in the other order */
       const bool profiled = (run + turn) % 2 != 0;
       status = measure_run(model, once, user, profiled, &(profiled ? profile->with : profile->without)[run]);
       status = status == ND4C_OK && profiled ? note_steps(model, profile, run) : status;
     }
   }
+  cli_watch_end(&shown);
   if (result == CLI_OK && (status != ND4C_OK || nd4c_model_profile(model, false) != ND4C_OK)) {
     result = cli_fail_status(&cli_run, nd4c_error_code());
   }
@@ -179,10 +190,10 @@ static void print_head(const run_profile *profile) {
   const double without = cli_percentile(profile->without, profile->runs, 50);
   const double with = cli_percentile(profile->with, profile->runs, 50);
   (void)printf(
-      "profile: %" PRId32 " steps take %.3f ms, %.1f %% of a profiled run; medians of %" PRId32 " runs, width %d\n",
+      "profile: %" PRId32 " steps take %.3f ms, %.1f %% of a profiled run; p50 of %" PRId32 " runs, width %d\n",
       profile->step_count, 1e3 * profile->seconds, share(profile->seconds, with), profile->runs, limits->width);
-  run_print_times("  with profile", profile->with, profile->runs);
-  run_print_times("  without", profile->without, profile->runs);
+  cli_print_times("  with profile", profile->with, profile->runs);
+  cli_print_times("  without", profile->without, profile->runs);
   (void)printf("  profiling costs %+.1f %% of p50, %+.1f %% of min (both kinds of run in turns)\n",
                share(with - without, without), share(after - before, before));
   (void)printf("limits, measured now in %.2f s:", limits->measuring);
@@ -249,6 +260,7 @@ bool run_profile_print(const nd4c_model *model, const run_profile *profile) {
     (void)printf("%11.1f %6.1f %%  the other %" PRId32 ": less than 0.1 %% each (--json lists them)\n", 1e6 * rest,
                  share(rest, profile->seconds), hidden);
   }
+  run_bodies_print(&profile->bodies, profile->seconds);
   return true;
 }
 
@@ -320,8 +332,8 @@ bool run_profile_add(const nd4c_model *model, const run_profile *profile, cJSON 
   }
   (void)cJSON_AddNumberToObject(object, "runs", profile->runs);
   (void)cJSON_AddNumberToObject(object, "seconds", profile->seconds);
-  run_add_times(cJSON_AddObjectToObject(object, "with"), profile->with, profile->runs);
-  run_add_times(cJSON_AddObjectToObject(object, "without"), profile->without, profile->runs);
+  cli_add_times(cJSON_AddObjectToObject(object, "with"), profile->with, profile->runs);
+  cli_add_times(cJSON_AddObjectToObject(object, "without"), profile->without, profile->runs);
   add_limits(&profile->limits, cJSON_AddObjectToObject(object, "limits"));
   cJSON *ops = cJSON_AddArrayToObject(object, "ops"), *steps = cJSON_AddArrayToObject(object, "steps");
   for (int32_t i = 0; i < count; i++) {
@@ -334,6 +346,7 @@ bool run_profile_add(const nd4c_model *model, const run_profile *profile, cJSON 
   for (int32_t i = 0; i < profile->step_count; i++) {
     add_step(model, profile, &profile->steps[i], steps);
   }
+  run_bodies_add(&profile->bodies, profile->seconds, object);
   free(sums);
   return true;
 }

@@ -33,8 +33,36 @@ expect 0 "$nd4c" graph show "$model" "${shape[@]}" --optimized --passes -fuse_ac
 says out '^9 nodes, estimated: '
 expect 0 "$nd4c" graph show "$model" "${shape[@]}" --optimized -D nd4c.plan.passes=dead
 says out '^9 nodes, estimated: '
+# What the model leaves free stays a name, or gets a number.
 expect 0 "$nd4c" graph show "$model"
-says err "input 'image' is \(batch, 1, 8, 8\).*1 is taken"
+silent err
+says out '^input image: float32\(batch, 1, 8, 8\)$'
+says out "^%[0-9]+ float32\(batch, 8, 8, 8\) = conv 'Conv' "
+says out '^9 nodes, estimated with each dim at its lowest value: '
+expect 0 "$nd4c" graph show "$model" --dim batch=3
+says out '^input image: float32\(3, 1, 8, 8\)$'
+expect 2 "$nd4c" graph show "$model" --dim batch=x
+says err '\-\-dim batch=x: a number from 0 on was expected'
+expect 1 "$nd4c" graph show "$model" --dim breadth=3
+says err "'breadth'"
+expect 2 "$nd4c" graph show "$model" --dim batch=3 "${shape[@]}"
+says err '\-\-dim and --shape exclude each other'
+
+# A part of a graph: around a node, or of one op.
+expect 0 "$nd4c" graph show "$model" --around Relu --depth 1
+says out "^%[0-9]+ .* = conv 'Conv' "
+says out "^%[0-9]+ .* = relu 'Relu' "
+says out '^9 nodes \(6 of them not shown\)'
+expect 0 "$nd4c" graph show "$model" --around Relu --depth 0 --format dot
+same "$(grep -c 'shape=box' "$work/out")" 1 "one node"
+expect 0 "$nd4c" graph show "$model" --op conv
+same "$(grep -c ' = ' "$work/out")" "$(grep -c ' = conv ' "$work/out")" "nodes of one op"
+expect 1 "$nd4c" graph show "$model" --around Nowhere
+says err '\-\-around Nowhere: no node has this label or gives this value'
+expect 1 "$nd4c" graph show "$model" --op softmin
+expect 1 "$nd4c" graph show "$model" --op loop
+says err '\-\-op loop: no node is shown'
+expect 2 "$nd4c" graph show "$model" --depth -1
 
 # For Graphviz: a box for each input, node and output, and the arrows between them.
 expect 0 "$nd4c" graph show "$model" "${shape[@]}" --format dot -o "$work/digits.dot"
@@ -54,7 +82,7 @@ import xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()
 space = "{http://www.w3.org/2000/svg}"
 boxes = [[float(group.find(space + "rect").get(key)) for key in ("x", "y", "width", "height")]
-         for group in root.iter(space + "g")]
+         for group in root.iter(space + "g") if group.get("class") in ("node", "merged", "port", "control")]
 for i, (x, y, width, height) in enumerate(boxes):
     assert x >= 0 and y >= 0 and x + width <= float(root.get("width")) and y + height <= float(root.get("height")), "outside"
     for left, top, wide, high in boxes[:i]:
@@ -69,22 +97,106 @@ expect 0 "$nd4c" graph show "$source/tests/data/onnx/elementwise_13.onnx" --form
 grep -q '<title>%[0-9]* .* = ' "$work/many.svg"
 nodes=$(grep -c 'class="node"' "$work/many.svg")
 [ "$nodes" -gt 40 ]
-picture "$work/many.svg" "$(grep -c '<g class=' "$work/many.svg") $(grep -c 'marker-end' "$work/many.svg")"
+picture "$work/many.svg" "$(grep -c '<g class="[npm]' "$work/many.svg") $(grep -c 'marker-end' "$work/many.svg")"
 
 expect 0 "$nd4c" graph show "$model" "${shape[@]}" --optimized --format svg
 same "$(grep -c 'class="merged"' "$work/out")" 3 "nodes made from several"
 same "$(grep -c 'class="node"' "$work/out")" 3 "other nodes"
 
+# Bodies: a loop of n rounds over a body of two nodes, and an if whose branches read a value of the graph.
+cat >"$work/bodies.py" <<'PYTHON'
+import struct
+import sys
+
+
+def number(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def field(tag, value):
+    if isinstance(value, int):
+        return number(tag << 3) + number(value)
+    value = value.encode() if isinstance(value, str) else value
+    return number(tag << 3 | 2) + number(len(value)) + value
+
+
+def value(name, dtype, extents):
+    dims = b"".join(field(1, field(2 if isinstance(e, str) else 1, e)) for e in extents)
+    return field(1, name) + field(2, field(1, field(1, dtype) + field(2, dims)))
+
+
+def node(op, inputs, outputs, **graphs):
+    text = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) + field(3, "my_" + op) + field(4, op)
+    return text + b"".join(field(5, field(1, key) + field(6, body) + field(20, 5)) for key, body in graphs.items())
+
+
+def graph(nodes, inputs, outputs, constants=()):
+    return (b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, c) for c in constants)
+            + b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs))
+
+
+FLOAT, INT64, BOOL, shape = 1, 7, 9, ["batch", 4]
+body = graph([node("Add", ["c", "x"], ["d"]), node("Tanh", ["d"], ["e"]), node("Identity", ["go"], ["on"])],
+             [value("i", INT64, []), value("go", BOOL, []), value("c", FLOAT, shape)],
+             [value("on", BOOL, []), value("e", FLOAT, shape)])
+branches = [graph([node(op, ["x"], ["r"])], [], [value("r", FLOAT, shape)]) for op in ("Neg", "Exp")]
+trips = field(2, INT64) + field(8, "n") + field(9, struct.pack("<q", 7000))
+main = graph([node("Loop", ["n", "", "x"], ["y"], body=body),
+              node("If", ["p"], ["z"], then_branch=branches[0], else_branch=branches[1])],
+             [value("x", FLOAT, shape), value("p", BOOL, [])], [value("y", FLOAT, shape), value("z", FLOAT, shape)], [trips])
+open(sys.argv[1], "wb").write(field(1, 8) + field(7, main) + field(8, field(1, "") + field(2, 16)))
+PYTHON
+if [ -x "${python:-}" ]; then
+  "$python" "$work/bodies.py" "$work/bodies.onnx"
+  expect 0 "$nd4c" graph show "$work/bodies.onnx" --shape x=3,4
+  says out "= loop 'my_Loop' .*\{loop, 7000 rounds\}"
+  says out '^  body:$'
+  says out '^    %[0-9]+ float32\(3, 4\) = tanh '
+  says out '^  then:$'
+  says out '^    %[0-9]+ float32\(3, 4\) = negate '
+  says out '^  else:$'
+  expect 0 "$nd4c" graph show "$work/bodies.onnx" --shape x=3,4 --format dot
+  same "$(grep -c 'subgraph cluster_' "$work/out")" 5 "two nodes with three bodies"
+  same "$(grep -c '{' "$work/out")" "$(grep -c '}' "$work/out")" "clusters that end"
+  expect 0 "$nd4c" graph show "$work/bodies.onnx" --shape x=3,4 --format svg -o "$work/bodies.svg"
+  same "$(grep -o 'class="control"' "$work/bodies.svg" | wc -l)" 2 "nodes with bodies"
+  same "$(grep -o 'class="body"' "$work/bodies.svg" | wc -l)" 3 "bodies"
+  # A profile has the steps of bodies, with their rounds.
+  expect 0 "$nd4c" run "$work/bodies.onnx" --random-inputs --shape x=3,4 --profile
+  says out '^bodies: their steps in all rounds of a run'
+  says out '^ +[0-9.]+ +[0-9.]+ % .* 7000  0\.0, .*(tanh|segment)'
+  expect 0 "$nd4c" run "$work/bodies.onnx" --random-inputs --shape x=3,4 --profile --repeat 3 --json
+  same "$(value profile.bodies.0.rounds)" 7000 "rounds"
+  "$python" -c "import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])" "$work/bodies.svg"
+fi
+
 # What the passes change; at most twelve nodes of each run, or all.
 expect 0 "$nd4c" graph explain "$model" "${shape[@]}"
 says out '^9 nodes recorded$'
+says out '^fuse, round 1$'
 says out '^  fuse_activation: 9 -> 6 nodes, 3 changes  \('
+says out '^    estimate [0-9.]+ koperations, [0-9.]+ kB moved -> [0-9.]+ koperations, [0-9.]+ kB moved$'
 says out "^    - conv 'Conv'$"
 says out "^    ~ relu 'Relu': becomes conv \(conv \+ relu\)$"
 says out '^estimate: .* before the passes; .* after them$'
 expect 0 "$nd4c" graph explain "$model" "${shape[@]}" --passes gelu
 lacks out '^fuse$'
 says out '^passes switched off: dead, inline_calls, loop_invariants, identity'
+# Why each kernel was chosen, and the graph before and after the passes, side by side.
+expect 0 "$nd4c" graph explain "$model" "${shape[@]}" --kernels
+says out '^why each kernel:$'
+says out "^  node 'Relu' \(conv\)"
+says out '^      .*taken|^      .*wins|^      .* takes it'
+expect 2 "$nd4c" graph explain "$model" --kernels
+says err '\-\-kernels: kernels are chosen for numbers: give --dim batch='
+expect 0 "$nd4c" graph explain "$model" --format svg -o "$work/pair.svg"
+same "$(grep -c 'class="merged"' "$work/pair.svg")" 3 "nodes made from several"
+says_in() { grep -qE "$2" "$1" || { echo "$2 is not in $1"; exit 1; }; }
+says_in "$work/pair.svg" 'before the passes: 9 nodes, estimated '
+says_in "$work/pair.svg" 'after the passes: 6 nodes, estimated '
 expect 0 "$nd4c" graph explain "$source/tests/data/onnx/elementwise_13.onnx" --all -o "$work/all"
 ! grep -q 'and [0-9]* more' "$work/all"
 
@@ -99,8 +211,10 @@ expect 2 "$nd4c" graph show
 says err 'one model was expected'
 expect 2 "$nd4c" graph show "$model" --format png
 says err 'text, dot or svg was expected'
-expect 2 "$nd4c" graph explain "$model" --format svg
-says err 'nd4c graph: explain has no option --format'
+expect 2 "$nd4c" graph explain "$model" --format dot
+says err 'text or svg was expected'
+expect 2 "$nd4c" graph explain "$model" --around Relu
+says err 'nd4c graph: explain has no option --around'
 expect 2 "$nd4c" graph show "$model" --all
 says err 'nd4c graph: show has no option --all'
 expect 2 "$nd4c" graph passes -o "$work/passes"

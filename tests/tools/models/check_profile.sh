@@ -8,7 +8,7 @@ python=${4:-}
 
 # As text: the cost, the limits, sums by op, steps with their nodes.
 expect 0 "$nd4c" run "$model" "${given[@]}" --profile
-says out '^profile: [0-9]+ steps take [0-9.]+ ms, [0-9.]+ % of a profiled run; medians of 20 runs, width [0-9]+$'
+says out '^profile: [0-9]+ steps take [0-9.]+ ms, [0-9.]+ % of a profiled run; p50 of 20 runs, width [0-9]+$'
 says out '^  with profile: min .* p50 .* p90 .* p99 .* max .* of 20 runs$'
 says out '^  without: min .* p50 .* p90 .* p99 .* max .* of 20 runs$'
 says out '^  profiling costs [-+][0-9.]+ % of p50, [-+][0-9.]+ % of min'
@@ -43,7 +43,7 @@ assert any(node.get("fused") == "conv + relu" for step in steps for node in step
 for kind in ("with", "without"):
     times = [profile[kind][key] for key in ("min_seconds", "p50_seconds", "p90_seconds", "p99_seconds", "max_seconds")]
     assert times == sorted(times) and times[0] > 0, kind
-assert profile["seconds"] <= 1.2 * profile["with"]["median_seconds"], "steps take longer than runs"
+assert profile["seconds"] <= 1.2 * profile["with"]["p50_seconds"], "steps take longer than runs"
 limits = profile["limits"]
 assert limits["width"] >= 1 and len(limits["reads"]) == 7 and all(read["gbps"] > 0 for read in limits["reads"])
 trace = json.load(open(sys.argv[2], encoding="utf-8"))

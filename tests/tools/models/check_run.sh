@@ -17,14 +17,13 @@ same "$(value outputs.0.name)" logits "name"
 same "$(value outputs.0.shape)" '[360,10]' "shape"
 same "$(value outputs.0.file)" "$work/b/logits.pb" "file"
 same "$(value repeat)" 3 "repeat"
-value median_seconds >/dev/null
 # Percentiles of the times: in order, and the largest of three is both p90 and p99.
 times="$(value min_seconds) $(value p50_seconds) $(value p90_seconds) $(value p99_seconds) $(value max_seconds)"
 same "$(tr ' ' '\n' <<<"$times" | sort -g | tr '\n' ' ')" "$times " "order of $times"
 same "$(value p90_seconds)" "$(value max_seconds)" "p90 of three"
-same "$(value p50_seconds)" "$(value median_seconds)" "p50 of three"
+! grep -q median "$work/out"
 expect 0 "$nd4c" run "$model" -i "$image" --repeat 5
-says out '^time: min [0-9.]+ ms, median [0-9.]+ ms, p50 [0-9.]+ ms, p90 [0-9.]+ ms, p99 [0-9.]+ ms, max [0-9.]+ ms of 5 runs'
+says out '^time: min [0-9.]+ ms, p50 [0-9.]+ ms, p90 [0-9.]+ ms, p99 [0-9.]+ ms, max [0-9.]+ ms of 5 runs'
 
 # Equal seeds give equal files, other seeds other files; free dimensions become 1, which is reported.
 expect 0 "$nd4c" run "$model" --random-inputs --seed 5 -o "$work/c"

@@ -1,0 +1,82 @@
+/* Implements watch.h. */
+#include "watch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { PAUSE = 100000000 /* nanoseconds between two looks */ };
+
+/* Under the lock; "" if there is nothing to say. */
+static void describe(const cli_watch *w, char *text, size_t size) {
+  const double now = cli_seconds();
+  const int64_t made = w->done - w->first, left = w->total - w->done;
+  if (w->total <= 1) { /* a step, or an unknown number of them */
+    (void)snprintf(text, size, w->done > 0 ? "%s: %" PRId64 : "%s", w->what, w->done);
+    return;
+  }
+  const int used = snprintf(text, size, "%s: %" PRId64 " of %" PRId64, w->what, w->done, w->total);
+  if (made > 0 && left > 0 && used > 0 && (size_t)used < size) { /* as if the rest took as long as what is done */
+    const double seconds = (now - w->begun) * (double)left / (double)made;
+    (void)snprintf(text + used, size - (size_t)used, seconds < 10 ? ", about %.1f s left" : ", about %.0f s left",
+                   seconds);
+  }
+}
+
+static void *watch(void *user) {
+  cli_watch *w = user;
+  (void)pthread_mutex_lock(&w->lock);
+  while (!w->ends) {
+    char text[256] = "";
+    struct timespec until;
+    describe(w, text, sizeof text);
+    (void)pthread_mutex_unlock(&w->lock);
+    if (text[0] != '\0') {
+      cli_progress_say(&w->progress, text); /* a slow terminal does not hold up the work */
+    }
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PAUSE;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_mutex_lock(&w->lock);
+    if (!w->ends) {
+      (void)pthread_cond_timedwait(&w->ended, &w->lock, &until);
+    }
+  }
+  (void)pthread_mutex_unlock(&w->lock);
+  return NULL;
+}
+
+void cli_watch_begin(cli_watch *w) {
+  *w = (cli_watch){.progress = cli_progress_begin()};
+  (void)pthread_mutex_init(&w->lock, NULL);
+  (void)pthread_cond_init(&w->ended, NULL);
+  w->begins = pthread_create(&w->thread, NULL, watch, w) == 0;
+}
+
+void cli_watch_tell(void *user, const char *what, int64_t done, int64_t total) {
+  cli_watch *w = user;
+  (void)pthread_mutex_lock(&w->lock);
+  if (strcmp(w->what, what) != 0 || done < w->done) {
+    (void)snprintf(w->what, sizeof w->what, "%s", what);
+    w->first = done;
+    w->begun = cli_seconds();
+  }
+  w->done = done;
+  w->total = total;
+  (void)pthread_mutex_unlock(&w->lock);
+}
+
+void cli_watch_end(cli_watch *w) {
+  if (w->begins) {
+    (void)pthread_mutex_lock(&w->lock);
+    w->ends = true;
+    (void)pthread_cond_signal(&w->ended);
+    (void)pthread_mutex_unlock(&w->lock);
+    (void)pthread_join(w->thread, NULL);
+    cli_progress_end(&w->progress);
+  }
+  (void)pthread_cond_destroy(&w->ended);
+  (void)pthread_mutex_destroy(&w->lock);
+}

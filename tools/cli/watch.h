@@ -1,0 +1,29 @@
+/* The progress of a model's long work, told on stderr by a thread of its own, so that the first line appears on time
+ * even if the work itself says nothing for long. run.c and graph.c use it. */
+#ifndef ND4C_CLI_WATCH_H
+#define ND4C_CLI_WATCH_H
+
+#include <pthread.h>
+
+#include "cli.h"
+
+typedef struct cli_watch {
+  pthread_mutex_t lock; /* guards what follows, except `progress` and `thread` */
+  pthread_cond_t ended;
+  bool ends;
+  char what[32]; /* the work that is going on; "": none was told yet */
+  int64_t done, total;
+  int64_t first; /* `done` when it began, and */
+  double begun;  /* when that was */
+  bool begins;   /* there is a thread to join */
+  pthread_t thread;
+  cli_progress progress; /* the thread's */
+} cli_watch;
+
+/* cli_watch_end must follow. Without memory for a thread nothing is told. */
+void cli_watch_begin(cli_watch *watch);
+/* "what: done of total, about 4 s left"; a callback for nd4c_model_set_progress, `user` is the cli_watch. */
+void cli_watch_tell(void *user, const char *what, int64_t done, int64_t total);
+void cli_watch_end(cli_watch *watch);
+
+#endif
