@@ -168,7 +168,7 @@ static void layout_settles_at_once(void **state) {
 
 static void assert_report(const nd4c_plan *plan, const char *words) {
   nd4c_text text = {0};
-  nd4c_plan_print_passes(plan, &text);
+  nd4c_plan_print_passes(plan, false, &text);
   if (strstr(text.bytes, words) == NULL) {
     fail_msg("no \"%s\" in:\n%s", words, text.bytes);
   }
