@@ -41,9 +41,9 @@ static void clear(scenario *s) {
   *s = (scenario){0};
 }
 
-/* Ops of all kinds: with prepared state, scratch, views, broadcasting, more axes than a handle holds inline. The matrices
- * are so large that the host's kernels take scratch. The stub allocates the same for any sizes, and multiplies by plain
- * loops, which took most of the time of this test. */
+/* Ops of all kinds: with prepared state, scratch, views, broadcasting, more axes than a handle holds inline. The
+ * matrices are so large that the host's kernels take scratch. The stub allocates the same for any sizes, and multiplies
+ * by plain loops, which took most of the time of this test. */
 static nd4c_status play_ops(scenario *s, nd4c_device *device, bool stub) {
   const int64_t image[4] = {1, 3, 8, 8}, weights[4] = {4, 3, 3, 3}, long_shape[9] = {1, 2, 1, 2, 1, 2, 1, 2, 1};
   const int64_t big[2] = {stub ? 20 : 300, stub ? 21 : 301}, axes[1] = {1}, flat[2] = {4, -1};
