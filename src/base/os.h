@@ -130,6 +130,8 @@ int32_t nd4c_os_processors(void);
 void nd4c_os_cpu_model(char *text, size_t size);
 /* Bit masks of the instruction-set extensions that the system reports (word 0 and 1); 0 if it reports none. */
 uint64_t nd4c_os_hardware_capabilities(int word);
+/* Asks the system to let this process use the tile registers of x86-64 (AMX). False if it refuses or has none. */
+bool nd4c_os_allow_tiles(void);
 /* Bytes of the last-level cache; 0 if unknown. */
 int64_t nd4c_os_cache_bytes(void);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(ND4C_HAVE_HWLOC)
@@ -303,6 +304,17 @@ void nd4c_os_cpu_model(char *text, size_t size) {
 
 uint64_t nd4c_os_hardware_capabilities(int word) {
   return getauxval(word == 0 ? AT_HWCAP : AT_HWCAP2);
+}
+
+/* Since Linux 5.16 a process has these registers after arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) only. Their
+ * state makes signal frames larger: the system refuses if a thread's own signal stack is too small for them. */
+bool nd4c_os_allow_tiles(void) {
+#if defined(__x86_64__) && defined(SYS_arch_prctl)
+  enum { REQUEST_STATE = 0x1023, TILE_DATA = 18 };
+  return syscall(SYS_arch_prctl, REQUEST_STATE, TILE_DATA) == 0;
+#else
+  return false;
+#endif
 }
 
 int64_t nd4c_os_cache_bytes(void) {

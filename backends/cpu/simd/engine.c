@@ -19,7 +19,7 @@ static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
 
 nd4c_simd_tables nd4c_simd = ND4C_LOWEST_LEVEL(LEVEL_TABLES);
 int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
-bool nd4c_simd_multiplies_pairs;
+bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
 
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
   va_list arguments;
@@ -83,6 +83,7 @@ static bool has_feature(const char *name) {
 void nd4c_cpu_simd_open(void) {
   nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
   nd4c_simd_multiplies_pairs = has_feature("avx512_bf16");
+  nd4c_simd_multiplies_tiles = has_feature("amx_bf16");
   if (fast_is_wanted()) {
     use_fast_loops();
   }

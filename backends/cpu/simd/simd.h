@@ -46,8 +46,9 @@ extern nd4c_simd_tables nd4c_simd;
 
 /* Results of more bytes than this are written past the caches. */
 extern int64_t nd4c_simd_stream_bytes;
-/* The processor multiplies pairs of bfloat16 (AVX-512 BF16), which no level promises. Set by nd4c_cpu_simd_open. */
-extern bool nd4c_simd_multiplies_pairs;
+/* The processor multiplies pairs of bfloat16 (AVX-512 BF16), and by tiles (AMX), which no level promises. Set by
+ * nd4c_cpu_simd_open. */
+extern bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
 
 #define ND4C_SIMD_PRIORITY 100
 

@@ -17,10 +17,11 @@ typedef struct NAME(state) {
   T *q, *scores;      /* [head] and [KEYS] of WIDE lanes */
   T *y, *part;        /* [v_head] of them: of all blocks so far, and of one */
   T *k, *v;           /* a block's keys and values, if they are stored as halves */
-  bool pairs;         /* products of pairs of bfloat16: */
+  bool pairs, tiles;  /* products of pairs of bfloat16, by tiles: */
   uint32_t *q_pairs;  /* [head / 2] of WIDE lanes */
   uint32_t *shares;   /* [KEYS / 2] of them: what weighs two values */
   uint32_t *v_pairs;  /* [KEYS / 2, v_head]: values of two keys side by side */
+  uint32_t *v_turned; /* [v_head, KEYS / 2]: the same for tiles */
   bool any, careful;  /* y holds earlier blocks; values whose share is 0 are skipped */
   T top[NAME(WIDE)];  /* the largest score so far */
   T sum[NAME(WIDE)];  /* of e^(score - top) */
@@ -83,6 +84,33 @@ static void NAME(load_square)(NAME(state) * s, int64_t l, int64_t step) {
       s->q[i * NAME(WIDE) + l + lane] = q[lane * step + i];
     }
   }
+}
+
+/* Queries of bfloat16 become pairs: as words of two features, they are only transposed. The first lanes of the panel
+ * must be evenly spaced in fours; false if they are not. */
+static bool NAME(load_pairs)(NAME(state) * s) {
+  const nd4c_attend_panel *p = s->panel;
+  const int64_t words = p->head / 2;
+  if (!s->pairs || p->q_feature != 1 || words % 4 != 0 || p->lanes % 4 != 0) {
+    return false;
+  }
+  for (int64_t l = 0; l < p->lanes; l += 4) {
+    const uint16_t *rows[4] = {p->lane[l].q, p->lane[l + 1].q, p->lane[l + 2].q, p->lane[l + 3].q};
+    const int64_t step = rows[1] - rows[0];
+    if (step % 2 != 0 || (uintptr_t)rows[0] % sizeof(uint32_t) != 0 || rows[2] - rows[1] != step ||
+        rows[3] - rows[2] != step) {
+      return false;
+    }
+    for (int64_t i = 0; i < words; i += 4) {
+      nd4c_transpose_4((const void *)(rows[0] + 2 * i), step / 2, s->q_pairs + i * NAME(WIDE) + l, NAME(WIDE));
+    }
+  }
+  for (int64_t i = 0; i < words; i++) {
+    for (int64_t l = p->lanes; l < s->width; l++) {
+      s->q_pairs[i * NAME(WIDE) + l] = 0;
+    }
+  }
+  return true;
 }
 
 static void NAME(load_queries)(NAME(state) * s, T factor) {
@@ -295,12 +323,25 @@ static void NAME(weigh_some)(const NAME(state) * s, const T *v, int64_t step, in
   }
 }
 
+/* Pairs of a block's keys, filled up to whole tiles. */
+static int64_t NAME(whole_tiles)(int64_t count) {
+  return ((count + 1) / 2 + TILE_SIDE - 1) / TILE_SIDE * TILE_SIDE;
+}
+
+/* Whether v^T scores can be computed by tiles. */
+static bool NAME(can_turn)(const nd4c_attend_panel *p) {
+  return p->v_head % 4 == 0 && p->v_head >= TILE_SIDE;
+}
+
 /* Adds the block's results to the earlier ones, whose largest scores are corrected. A sum for each block keeps the
  * error small where there are many keys. */
 static void NAME(add_values)(const NAME(state) * s, const T *v, int64_t step, int64_t feature, int64_t count) {
   T *y = s->any ? s->part : s->y;
   if (s->careful) {
     NAME(weigh_some)(s, v, step, feature, count, y);
+  } else if (s->tiles && NAME(can_turn)(s->panel)) {
+    tile_product(s->panel->v_head, s->width, NAME(whole_tiles)(count), (const uint16_t *)s->v_turned, KEYS, s->shares,
+                 (float *)y);
   } else if (s->pairs) {
     const int64_t pairs = (count + 1) / 2;
     pair_product(s->panel->v_head, s->width, pairs, (const uint16_t *)s->v_pairs, 2, 2 * s->panel->v_head, s->shares,
@@ -349,11 +390,34 @@ static void NAME(store_square)(const NAME(state) * s, int64_t l, int64_t step) {
   }
 }
 
+/* Results l to l + 3 as halves, whose features lie side by side: transposed in the buffer of a block's results, then
+ * rounded. */
+static void NAME(store_halves)(const NAME(state) * s, int64_t l) {
+  const nd4c_attend_panel *p = s->panel;
+  float *rows = (float *)(void *)s->part;
+  for (int64_t i = 0; i < p->v_head; i += 4) {
+    nd4c_transpose_4((const void *)(s->y + i * NAME(WIDE) + l), NAME(WIDE), (void *)(rows + i), p->v_head);
+  }
+  for (int64_t lane = 0; lane < 4; lane++) {
+    if (p->storage == ND4C_ATTEND_BFLOAT16) {
+      nd4c_narrow_bfloat16(p->v_head, rows + lane * p->v_head, p->lane[l + lane].y);
+    } else {
+      nd4c_narrow_float16(p->v_head, rows + lane * p->v_head, p->lane[l + lane].y);
+    }
+  }
+}
+
 static void NAME(store_results)(const NAME(state) * s) {
   const nd4c_attend_panel *p = s->panel;
+  const bool halves = sizeof(T) == sizeof(float) && p->storage != ND4C_ATTEND_PLAIN && p->y_feature == 1;
   int64_t l = 0, step;
   while (l < p->lanes) {
     const nd4c_attend_lane *lane = &p->lane[l];
+    if (halves && p->v_head % 4 == 0 && l + 4 <= p->lanes) {
+      NAME(store_halves)(s, l);
+      l += 4;
+      continue;
+    }
     const void *rows[] = {lane[0].y, lane[1].y, lane[2].y, lane[3].y};
     if (NAME(are_square)(p, l, p->y_feature, rows, &step)) {
       NAME(store_square)(s, l, step);
@@ -397,6 +461,18 @@ static void NAME(pair_values)(NAME(state) * s, const uint16_t *v, int64_t step, 
   pair_rows((count + 1) / 2, s->width, (const float *)s->scores, s->shares);
 }
 
+/* What tiles multiply: the pairs of a value's feature side by side, and zeros up to whole tiles. */
+static void NAME(turn_values)(NAME(state) * s, int64_t count) {
+  const int64_t v_head = s->panel->v_head, pairs = (count + 1) / 2, whole = NAME(whole_tiles)(count);
+  memset(s->v_pairs + pairs * v_head, 0, (size_t)((whole - pairs) * v_head) * sizeof *s->v_pairs);
+  memset(s->shares + pairs * NAME(WIDE), 0, (size_t)((whole - pairs) * NAME(WIDE)) * sizeof *s->shares);
+  for (int64_t i = 0; i < whole; i += 4) {
+    for (int64_t row = 0; row < v_head; row += 4) {
+      nd4c_transpose_4(s->v_pairs + i * v_head + row, v_head, s->v_turned + row * (KEYS / 2) + i, KEYS / 2);
+    }
+  }
+}
+
 /* Whether all products of the panel can be of pairs. */
 static bool NAME(can_pair)(const nd4c_attend_panel *p) {
   bool can = sizeof(T) == sizeof(float) && p->pairs && p->storage == ND4C_ATTEND_BFLOAT16 && p->head % 2 == 0;
@@ -412,6 +488,9 @@ static void NAME(block)(NAME(state) * s, const nd4c_attend_run *run, int64_t at,
   int64_t k_at = at * run->k_step, v_at = at * run->v_step;
   if (p->storage == ND4C_ATTEND_PLAIN) {
     NAME(multiply_keys)(s, (const T *)run->k + k_at, run->k_step, run->k_feature, count);
+  } else if (s->tiles && count >= TILE_SIDE && p->head % (2 * TILE_SIDE) == 0) {
+    tile_product(count, s->width, p->head / 2, (const uint16_t *)run->k + k_at, run->k_step, s->q_pairs,
+                 (float *)s->scores);
   } else if (s->pairs) {
     pair_product(count, s->width, p->head / 2, (const uint16_t *)run->k + k_at, run->k_step, 2, s->q_pairs,
                  (float *)s->scores);
@@ -432,6 +511,9 @@ static void NAME(block)(NAME(state) * s, const nd4c_attend_run *run, int64_t at,
   } else {
     if (s->pairs && !s->careful) {
       NAME(pair_values)(s, (const uint16_t *)run->v + v_at, run->v_step, count);
+      if (s->tiles && NAME(can_turn)(p)) {
+        NAME(turn_values)(s, count);
+      }
     } else {
       NAME(widen)(p->storage, count, p->v_head, (const uint16_t *)run->v + v_at, run->v_step, run->v_feature, s->v);
     }
@@ -471,7 +553,7 @@ static void NAME(all_blocks)(NAME(state) * s) {
 static int64_t NAME(buffer_bytes)(int64_t head, int64_t v_head, nd4c_attend_storage storage) {
   int64_t wide = (head + 2 * v_head + KEYS) * NAME(WIDE);
   int64_t widened = storage == ND4C_ATTEND_PLAIN ? 0 : KEYS * (head + v_head);
-  int64_t pairs = storage == ND4C_ATTEND_BFLOAT16 ? (head + KEYS) / 2 * NAME(WIDE) + KEYS / 2 * v_head : 0;
+  int64_t pairs = storage == ND4C_ATTEND_BFLOAT16 ? (head + KEYS) / 2 * NAME(WIDE) + KEYS * v_head : 0;
   return (wide + widened + pairs) * (int64_t)sizeof(T);
 }
 
@@ -486,16 +568,28 @@ static void NAME(attend)(const nd4c_attend_panel *panel, void *buffer) {
   s.q_pairs = (uint32_t *)(void *)(s.v + KEYS * panel->v_head);
   s.shares = s.q_pairs + panel->head / 2 * NAME(WIDE);
   s.v_pairs = s.shares + KEYS / 2 * NAME(WIDE);
-  bool exact = NAME(scales_exactly)(panel->scale);
-  s.factor = exact ? 1 : (T)panel->scale;
-  NAME(load_queries)(&s, exact ? (T)panel->scale : 1);
-  if (s.pairs) {
-    pair_rows(panel->head / 2, s.width, (const float *)s.q, s.q_pairs);
+  s.v_turned = s.v_pairs + KEYS / 2 * panel->v_head;
+  s.tiles = s.pairs && panel->tiles;
+  s.factor = (T)panel->scale;
+  if (!NAME(load_pairs)(&s)) {
+    bool exact = NAME(scales_exactly)(panel->scale);
+    s.factor = exact ? 1 : (T)panel->scale;
+    NAME(load_queries)(&s, exact ? (T)panel->scale : 1);
+    if (s.pairs) {
+      pair_rows(panel->head / 2, s.width, (const float *)s.q, s.q_pairs);
+    }
+  }
+  tile_shapes before = {.palette = 0};
+  if (s.tiles) {
+    tiles_enter(&before);
   }
   NAME(all_blocks)(&s);
   if (s.any && !NAME(is_finite)(&s)) {
     s.careful = true;
     NAME(all_blocks)(&s);
+  }
+  if (s.tiles) {
+    tiles_leave(&before);
   }
   NAME(finish)(&s);
 }

@@ -120,7 +120,7 @@ static void detect_features(void) {
     const feature *f = &features[i];
     nd4c_compiler_cpuid(f->leaf, f->subleaf, registers);
     bool usable = (registers[f->reg] >> f->bit & 1) != 0 && (saved & f->state) == f->state;
-    feature_found(f->name, usable, f->level);
+    feature_found(f->name, usable && (f->state != STATE_AMX || nd4c_os_allow_tiles()), f->level);
   }
 }
 

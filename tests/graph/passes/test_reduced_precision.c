@@ -365,6 +365,33 @@ static void wholly_masked_rows_are_finite(void **state) {
   }
 }
 
+/* Queries, keys, and features of a head: whole tiles and vectors of the products, and parts of them. */
+static void attention_of_any_size(void **state) {
+  static const int64_t sizes[][4] = {{1, 5, 64, 64},     {7, 16, 32, 16},   {33, 37, 64, 20}, {40, 200, 96, 64},
+                                     {128, 128, 64, 64}, {64, 131, 48, 18}, {20, 12, 64, 64}};
+  (void)state;
+  for (size_t i = 0; has_bfloat16() && i < sizeof sizes / sizeof *sizes; i++) {
+    const int64_t *n = sizes[i], q[] = {2, 3, n[0], n[2]}, k[] = {2, 3, n[1], n[2]}, v[] = {2, 3, n[1], n[3]};
+    nd4c_graph *graph = NULL;
+    nd4c_array *inputs[3] = {NULL}, *expected[1] = {NULL};
+    char name[64];
+    CHECK_OK(nd4c_graph_create(&graph));
+    const nd4c_value operands[] = {check_input(graph, "q", 4, q), check_input(graph, "k", 4, k),
+                                   check_input(graph, "v", 4, v)};
+    CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_attention, operands, 3, NULL, 0)));
+    check_make_inputs(graph, 3, inputs);
+    check_evaluate(graph, inputs, expected);
+    nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
+    check_reduced(plan, ND4C_OP_attention);
+    (void)snprintf(name, sizeof name, "attention of %lld queries, %lld keys", (long long)n[0], (long long)n[1]);
+    check_runs(plan, inputs, expected, TOLERANCE, name);
+    nd4c_plan_destroy(plan);
+    check_release(inputs, 3);
+    check_release(expected, 1);
+    nd4c_graph_destroy(graph);
+  }
+}
+
 /* -- weights ------------------------------------------------------------------------------------------------------- */
 
 static const nd4c_array *weights_of(const nd4c_plan *plan) {
@@ -500,6 +527,7 @@ int main(void) {
       cmocka_unit_test(a_network_keeps_its_outputs),
       cmocka_unit_test(special_numbers_pass),
       cmocka_unit_test(wholly_masked_rows_are_finite),
+      cmocka_unit_test(attention_of_any_size),
       cmocka_unit_test(plans_share_converted_weights),
       cmocka_unit_test(wrong_requests_are_refused),
       cmocka_unit_test(slow_devices_are_refused),
