@@ -135,6 +135,38 @@ def test_binding(session):
     session.run_with_iobinding(binding)
     np.testing.assert_array_equal(y, expected)
     assert binding.get_outputs()[0].data_ptr() == y.ctypes.data
+    x[:] = images(4)[2:]
+    session.run_with_iobinding(binding)
+    np.testing.assert_array_equal(y, session.run(None, {"image": x})[0])
+
+
+def test_runner(session):
+    model = onnx.load(str(DIGITS))
+    with model.runner() as runner:
+        image, logits = nd4c.zeros((2, 1, 8, 8), dtype="float32"), nd4c.zeros((2, 10), dtype="float32")
+        with pytest.raises(ValueError, match="nothing is bound to input 'image'"):
+            runner.run()
+        with pytest.raises(ValueError, match="there is no input 'picture'"):
+            runner.bind_input("picture", image)
+        with pytest.raises(TypeError, match="to an nd4c.Array, not to ndarray"):
+            runner.bind_input("image", images(2))
+        with pytest.raises(TypeError, match="expected float32"):
+            runner.bind_input("image", nd4c.zeros((2, 1, 8, 8)))
+        runner.bind_input("image", image)
+        runner.bind_output("logits", logits)
+        for first in range(3):
+            image[...] = images(5)[first:first + 2]
+            runner.run()
+            np.testing.assert_array_equal(np.asarray(logits), session.run(None, {"image": images(5)[first:first + 2]})[0])
+        runner.donate("image", image)
+        runner.run()
+        with pytest.raises(nd4c.errors.PoisonedError, match="donated"):
+            image.tolist()
+        with pytest.raises(ValueError, match="nothing is bound"):
+            runner.run()
+        model.close()
+        with pytest.raises(ValueError, match="closed"):
+            runner.run()
 
 
 def test_values():

@@ -308,6 +308,10 @@ class Model(Owner):
         values = tuple(result.values())
         return values[0] if len(values) == 1 else values
 
+    def _array(self, name, value):
+        """The array of an input's value; as it is where the model has no such input."""
+        return value if type(value) is Array or name not in self._takes else _array_of(value, self._takes[name])
+
     def runner(self) -> Runner:
         """A Runner, to which arrays are bound once for many runs.
 

@@ -150,7 +150,11 @@ class InferenceSession:
         >>> binding.get_outputs()[0].shape()
         [1, 10]
         """
-        iobinding._take(self._results(list(iobinding.outputs), iobinding.inputs, run_options))
+        if self._model._gives_arrays:
+            self._check_overrides(iobinding.inputs)
+            iobinding._run(self._model, self._blocks(run_options))
+        else:
+            iobinding._take(self._results(list(iobinding.outputs), iobinding.inputs, run_options))
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
         """Runs on another thread, which then calls callback(results, user_data, error): results as run() gives them and "", or [] and
@@ -195,12 +199,17 @@ class InferenceSession:
         options = self._options
         if run_options is None and not options.intra_op_num_threads and not options.use_deterministic_compute:
             return self._model.run(feed)
-        with contextlib.ExitStack() as blocks:
-            if run_options is not None:
-                blocks.enter_context(run_options.cancellation)
-            if options.intra_op_num_threads or options.use_deterministic_compute:
-                blocks.enter_context(_Settings(options))
+        with self._blocks(run_options):
             return self._model.run(feed)
+
+    def _blocks(self, run_options):
+        """The blocks in which a run with these options computes."""
+        blocks = contextlib.ExitStack()
+        if run_options is not None:
+            blocks.enter_context(run_options.cancellation)
+        if self._options.intra_op_num_threads or self._options.use_deterministic_compute:
+            blocks.enter_context(_Settings(self._options))
+        return blocks
 
     def _check_overrides(self, feed):
         for value in self._model.inputs if self._options.free_dimensions else ():

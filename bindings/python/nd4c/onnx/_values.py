@@ -238,6 +238,7 @@ class IOBinding:
     def __init__(self, session):
         self._names = [value.name for value in session.get_outputs()]
         self.inputs, self.outputs, self.results = {}, {}, {}
+        self._runner, self._bound = None, {}
 
     def bind_cpu_input(self, name, arr_on_cpu):
         """Binds an input to a NumPy array, which is shared."""
@@ -265,6 +266,30 @@ class IOBinding:
             raise ValueError("IOBinding: the model has no output %r; it has %s" % (name, ", ".join(self._names)))
         self.outputs[name] = target
 
+    def _run(self, model, blocks):
+        """Runs a model whose inputs and outputs are arrays, inside the blocks. Arrays of nd4c are bound once; what else is bound is
+        converted each time, as its contents may be copied."""
+        with blocks:
+            if self._runner is None or self._runner.model is not model:
+                self._runner, self._bound = model.runner(), {}
+            for name, value in self.inputs.items():
+                if type(value) is not Array or self._bound.get(("input", name)) is not value:
+                    self._runner.bind_input(name, model._array(name, value))
+                    self._bound["input", name] = value
+            for name, target in self.outputs.items():
+                if self._bound.get(("output", name)) is not target:
+                    self._runner.bind_output(name, target if type(target) is Array else None)
+                    self._bound["output", name] = target
+            self._runner.run()
+            for name, target in self.outputs.items():
+                self.results[name] = (target if type(target) is Array
+                                      else _creation.to_device(self._runner.output(name), target))
+
+    def _forget(self):
+        self._bound = {}
+        if self._runner is not None:
+            self._runner.clear()
+
     def _take(self, results):
         """Stores a run's outputs, by name, where they are bound to."""
         for name, target in self.outputs.items():
@@ -287,11 +312,13 @@ class IOBinding:
     def clear_binding_inputs(self):
         """Forgets the inputs."""
         self.inputs.clear()
+        self._forget()
 
     def clear_binding_outputs(self):
         """Forgets the outputs and their results."""
         self.outputs.clear()
         self.results.clear()
+        self._forget()
 
     def synchronize_inputs(self):
         """Waits for work that writes the inputs."""
