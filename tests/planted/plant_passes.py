@@ -107,7 +107,12 @@ def ninja(program=TARGET):
 def prepare():
     """Copies the checkout and builds the program."""
     tree.mkdir(parents=True, exist_ok=True)
-    for name in filter(None, run(["git", "-C", str(root), "ls-files"]).stdout.split("\n")):
+    names = set(filter(None, run(["git", "-C", str(root), "ls-files"]).stdout.split("\n")))
+    for source in tree.rglob("*.[ch]"):  # the build would take up sources that have moved
+        name = str(source.relative_to(tree))
+        if not name.startswith("build/") and name not in names:
+            source.unlink()
+    for name in sorted(names):
         source, target = root / name, tree / name
         if source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,10 @@
 /* Computes products of one x with several constant matrices at once: x with the matrices beside each other, of which
  * the results are views. Queries, keys and values of attention, and the gate and the rest of a gated layer, are such
- * products. It pays where x has few rows: a product then costs little more than to start it and to read its weights,
- * and one large product is divided among threads once. Measured with three products on two threads of a Zen 5: 1.2
- * to 1.7 times as fast for 1 to 16 rows and 128 x 128 to 256 x 256 weights, 1.05 to 1.15 times for 512 x 512 and 1024 x
- * 1024, 1.02 for 64 rows; slower below 128 x 128. passes.c runs it on optimised plans of one device.
+ * products, also those of bytes (linear_int8). It pays where x has few rows: a product then costs little more than to
+ * start it and to read its weights, and one large product is divided among threads once. Measured with three products
+ * on two threads of a Zen 5: 1.2 to 1.7 times as fast for 1 to 16 rows and 128 x 128 to 256 x 256 weights, 1.05 to 1.15
+ * times for 512 x 512 and 1024 x 1024, 1.02 for 64 rows; products of bytes 1.1 to 1.5 times for one row of 128 to 1024
+ * features; slower below 128 x 128. passes.c runs it on optimised plans of one device.
  *
  * Left alone are products whose weights another node reads, since these would be there twice, and those before an
  * activation or an addition that their kernel computes on the way. */
@@ -60,16 +61,15 @@ static nd4c_status fill(void *user, void *to) {
 }
 
 /* Whether large weights can be joined when they are packed, so that the originals stay their only other copy. */
-static bool can_defer(const nd4c_rewrite *rewrite, const nd4c_array *const *parts, int32_t count, bool *defers) {
+static bool can_defer(const nd4c_rewrite *rewrite, const nd4c_array *const *parts, int32_t count) {
   nd4c_device *host = NULL;
   int64_t bytes = 0;
-  *defers = nd4c_device_host(&host) == ND4C_OK && rewrite->context->device == host;
-  for (int32_t i = 0; i < count; i++) {
+  bool fits = nd4c_device_host(&host) == ND4C_OK && rewrite->context->device == host;
+  for (int32_t i = 0; i < count && fits; i++) {
     bytes += nd4c_dtype_bytes(parts[i]->dtype, parts[i]->size);
-    *defers = *defers && nd4c_array_is_contiguous(parts[i]) && nd4c_deferred_can_read(parts[i]->storage);
+    fits = nd4c_array_is_contiguous(parts[i]) && nd4c_deferred_can_read(parts[i]->storage);
   }
-  *defers = *defers && bytes >= ND4C_DEFERRED_LEAST;
-  return *defers;
+  return fits && bytes >= ND4C_DEFERRED_LEAST;
 }
 
 static nd4c_status defer(const nd4c_array *const *parts, int32_t count, int64_t axis, nd4c_array **joined) {
@@ -94,16 +94,15 @@ static nd4c_status defer(const nd4c_array *const *parts, int32_t count, int64_t 
   return status;
 }
 
-/* A new constant of constants beside each other along an axis. */
+/* A new constant of matrices beside each other along an axis. */
 static nd4c_status join(nd4c_rewrite *rewrite, const nd4c_value *values, int32_t count, int64_t axis,
                         nd4c_value *joined) {
   const nd4c_array *parts[MOST_PRODUCTS];
   nd4c_array *array = NULL;
-  bool defers = false;
   for (int32_t i = 0; i < count; i++) {
     parts[i] = rewrite->graph->values[values[i]].constant;
   }
-  if (parts[0]->rank == 2 && can_defer(rewrite, parts, count, &defers)) {
+  if (can_defer(rewrite, parts, count)) {
     ND4C_TRY(defer(parts, count, axis, &array));
   } else {
     const nd4c_attr_value attr = {.kind = ND4C_ATTR_INT, .as.i = axis};
@@ -152,8 +151,20 @@ static bool takes_reader(const finder *of, nd4c_value y, const int32_t *readers)
   }
 }
 
+/* Whether w is [columns, features]. */
 static bool is_turned(const nd4c_graph_node *node) {
-  return node->def->info.op == ND4C_OP_linear && node->attrs[ND4C_ATTR_linear_transpose_w].as.i != 0;
+  return node->def->info.op == ND4C_OP_linear_int8 ||
+         (node->def->info.op == ND4C_OP_linear && node->attrs[ND4C_ATTR_linear_transpose_w].as.i != 0);
+}
+
+/* The inputs that have a number for each column, or one for all: biases, and what bytes of weights stand for. They are
+ * constants. Ends with NONE. */
+static const int32_t *column_inputs(nd4c_op op) {
+  static const int32_t of_linear[] = {ND4C_IN_linear_bias, NONE};
+  static const int32_t of_bytes[] = {ND4C_IN_linear_int8_w_scale, ND4C_IN_linear_int8_w_zero_point,
+                                     ND4C_IN_linear_int8_bias, NONE};
+  static const int32_t none[] = {NONE};
+  return op == ND4C_OP_linear ? of_linear : op == ND4C_OP_linear_int8 ? of_bytes : none;
 }
 
 static bool is_output(const nd4c_graph *graph, nd4c_value value) {
@@ -165,29 +176,55 @@ static bool is_output(const nd4c_graph *graph, nd4c_value value) {
   return false;
 }
 
+static bool has_plain_columns(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  bool plain = true;
+  for (const int32_t *at = column_inputs(node->def->info.op); *at != NONE && plain; at++) {
+    const nd4c_value value = nd4c_node_input(node, *at);
+    plain = value < 0 || (graph->values[value].constant != NULL && graph->values[value].rank <= 1);
+  }
+  return plain;
+}
+
+/* Whether the node is a product of one of the three ops, without an activation or an addend. */
+static bool is_plain_product(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
+  const nd4c_graph_value *values = rewrite->graph->values;
+  switch (node->def->info.op) {
+    case ND4C_OP_linear_int8:
+      return values[node->inputs[1]].constant != NULL && values[node->inputs[1]].rank == 2;
+    case ND4C_OP_linear:
+      return nd4c_is_linear_product(rewrite, node) && nd4c_node_input(node, ND4C_IN_linear_addend) < 0 &&
+             node->attrs[ND4C_ATTR_linear_activation].as.i == ND4C_ACTIVATION_NONE &&
+             values[node->inputs[1]].dtype == values[node->inputs[0]].dtype;
+    case ND4C_OP_matmul:
+      return nd4c_is_linear_product(rewrite, node) && values[node->inputs[1]].dtype == values[node->inputs[0]].dtype;
+    default:
+      return false;
+  }
+}
+
 /* Whether the node is a product that may be joined with others. */
 static bool is_candidate(const finder *of, const nd4c_graph_node *node, const int32_t *readers) {
   const nd4c_graph *graph = of->rewrite->graph;
-  if (node->def == NULL || (node->def->info.op != ND4C_OP_matmul && node->def->info.op != ND4C_OP_linear)) {
-    return false;
-  }
-  const nd4c_graph_value *w = &graph->values[node->inputs[1]];
-  const nd4c_value bias = node->def->info.op == ND4C_OP_linear ? nd4c_node_input(node, ND4C_IN_linear_bias) : NONE;
-  const bool plain = node->def->info.op == ND4C_OP_matmul ||
-                     (nd4c_node_input(node, ND4C_IN_linear_addend) < 0 &&
-                      node->attrs[ND4C_ATTR_linear_activation].as.i == ND4C_ACTIVATION_NONE &&
-                      (bias < 0 || (graph->values[bias].constant != NULL && graph->values[bias].rank == 1)));
-  return plain && nd4c_is_linear_product(of->rewrite, node) && w->size >= LEAST_WEIGHTS &&
-         w->dtype == graph->values[node->inputs[0]].dtype && nd4c_rewrite_is_single(of->rewrite, node->inputs[1]) &&
+  return node->def != NULL && is_plain_product(of->rewrite, node) && has_plain_columns(graph, node) &&
+         graph->values[node->inputs[1]].size >= LEAST_WEIGHTS && nd4c_rewrite_is_single(of->rewrite, node->inputs[1]) &&
          !is_output(graph, node->outputs[0]) && !takes_reader(of, node->outputs[0], readers);
+}
+
+/* Whether the input is left out by both, or by neither and of one dtype. */
+static bool is_alike(const nd4c_graph *graph, nd4c_value a, nd4c_value b) {
+  return a < 0 || b < 0 ? a < 0 && b < 0 : graph->values[a].dtype == graph->values[b].dtype;
 }
 
 /* Whether the two can be one product. */
 static bool are_alike(const nd4c_graph *graph, const nd4c_graph_node *a, const nd4c_graph_node *b) {
-  const bool biased = a->def->info.op == ND4C_OP_linear && nd4c_node_input(a, ND4C_IN_linear_bias) >= 0;
-  return a->def == b->def && is_turned(a) == is_turned(b) &&
-         graph->values[a->inputs[1]].dtype == graph->values[b->inputs[1]].dtype &&
-         (a->def->info.op == ND4C_OP_matmul || biased == (nd4c_node_input(b, ND4C_IN_linear_bias) >= 0));
+  bool alike = a->def == b->def && is_turned(a) == is_turned(b) && is_alike(graph, a->inputs[1], b->inputs[1]);
+  for (const int32_t *at = column_inputs(a->def->info.op); *at != NONE && alike; at++) {
+    alike = is_alike(graph, nd4c_node_input(a, *at), nd4c_node_input(b, *at));
+  }
+  return alike && (a->def->info.op != ND4C_OP_linear_int8 ||
+                   (a->inputs[ND4C_IN_linear_int8_x_scale] == b->inputs[ND4C_IN_linear_int8_x_scale] &&
+                    nd4c_node_input(a, ND4C_IN_linear_int8_x_zero_point) ==
+                        nd4c_node_input(b, ND4C_IN_linear_int8_x_zero_point)));
 }
 
 /* Whether x has so few rows that joining pays. */
@@ -207,23 +244,52 @@ typedef struct group {
   int32_t nodes[MOST_PRODUCTS], count;
 } group;
 
-static nd4c_status emit_joined(nd4c_rewrite *rewrite, const group *of, nd4c_value *y) {
-  const nd4c_graph_node first = rewrite->graph->nodes[of->nodes[0]]; /* a copy: emitting moves the nodes */
-  nd4c_value weights[MOST_PRODUCTS], biases[MOST_PRODUCTS];
-  nd4c_value inputs[] = {first.inputs[0], ND4C_VALUE_NONE, ND4C_VALUE_NONE};
-  const bool linear = first.def->info.op == ND4C_OP_linear, turned = is_turned(&first);
-  const bool biased = linear && nd4c_node_input(&first, ND4C_IN_linear_bias) >= 0;
+/* Columns of a result. */
+static int64_t columns_of(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  const nd4c_graph_value *y = &graph->values[node->outputs[0]];
+  return y->shape[y->rank - 1];
+}
+
+/* The numbers for all columns, as an op of constants, which is then folded; one number that all products have stays. */
+static nd4c_status join_columns(nd4c_rewrite *rewrite, const group *of, int32_t input, nd4c_value *joined) {
+  nd4c_value parts[MOST_PRODUCTS];
+  bool single = rewrite->graph->values[*joined].size == 1;
+  for (int32_t i = 0; i < of->count; i++) {
+    single = single && rewrite->graph->nodes[of->nodes[i]].inputs[input] == *joined;
+  }
+  if (single) {
+    return ND4C_OK;
+  }
   for (int32_t i = 0; i < of->count; i++) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[of->nodes[i]];
-    weights[i] = node->inputs[1];
-    biases[i] = biased ? node->inputs[ND4C_IN_linear_bias] : ND4C_VALUE_NONE;
+    const int64_t columns = columns_of(rewrite->graph, node);
+    parts[i] = node->inputs[input];
+    const nd4c_graph_value *value = &rewrite->graph->values[parts[i]];
+    if (value->rank != 1 || value->shape[0] != columns) { /* one number for all */
+      ND4C_TRY(nd4c_emit_broadcast(&rewrite->emitter, parts[i], 1, &columns, &parts[i]));
+    }
+  }
+  return nd4c_emit_along(&rewrite->emitter, ND4C_OP_concat, parts, of->count, 0, joined);
+}
+
+static nd4c_status emit_joined(nd4c_rewrite *rewrite, const group *of, nd4c_value *y) {
+  const nd4c_graph_node first = rewrite->graph->nodes[of->nodes[0]]; /* a copy: emitting moves the nodes */
+  const bool linear = first.def->info.op == ND4C_OP_linear, turned = is_turned(&first);
+  nd4c_value weights[MOST_PRODUCTS], inputs[ND4C_IN_linear_int8_count];
+  for (int32_t i = 0; i < ND4C_IN_linear_int8_count; i++) {
+    inputs[i] = nd4c_node_input(&first, i);
+  }
+  for (int32_t i = 0; i < of->count; i++) {
+    weights[i] = rewrite->graph->nodes[of->nodes[i]].inputs[1];
   }
   ND4C_TRY(join(rewrite, weights, of->count, turned ? 0 : 1, &inputs[1]));
-  if (biased) {
-    ND4C_TRY(join(rewrite, biases, of->count, 0, &inputs[ND4C_IN_linear_bias]));
+  for (const int32_t *at = column_inputs(first.def->info.op); *at != NONE; at++) {
+    if (inputs[*at] >= 0) {
+      ND4C_TRY(join_columns(rewrite, of, *at, &inputs[*at]));
+    }
   }
   const nd4c_attr attr = nd4c_attr_of_bool("transpose_w", turned);
-  return nd4c_emit(&rewrite->emitter, first.def->info.op, inputs, biased ? 3 : 2, &attr, linear ? 1 : 0, y);
+  return nd4c_emit(&rewrite->emitter, first.def->info.op, inputs, first.input_count, &attr, linear ? 1 : 0, y);
 }
 
 /* Lets the readers of each product read its part of the joined one. */
@@ -234,8 +300,7 @@ static nd4c_status replace(nd4c_rewrite *rewrite, const group *of) {
   ND4C_TRY(emit_joined(rewrite, of, &y));
   for (int32_t i = 0; i < of->count; i++) {
     const nd4c_value old = rewrite->graph->nodes[of->nodes[i]].outputs[0];
-    const nd4c_graph_value *value = &rewrite->graph->values[old];
-    const int64_t columns = value->shape[value->rank - 1];
+    const int64_t columns = columns_of(rewrite->graph, &rewrite->graph->nodes[of->nodes[i]]);
     ND4C_TRY(nd4c_emit_slice(&rewrite->emitter, y, -1, at, at + columns, 1, &part));
     ND4C_TRY(nd4c_rewrite_replace(rewrite, old, part, until));
     at += columns;

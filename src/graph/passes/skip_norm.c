@@ -1,6 +1,7 @@
 /* A layer_norm or rms_norm of a sum becomes skip_layer_norm, which gives the sum, too: the sum need not be read again,
  * and is not written for the norm alone. Runs behind fuse_addend, which merges sums into the products before them. An
- * operand that a chain of element-wise ops computes is left to the chain, which computes the sum in the same loop.
+ * operand that a chain of element-wise ops computes is left to the chain, which computes the sum in the same loop. A
+ * plan with a precision is left to the pass reduced_precision, which chooses a dtype for the sum and one for the norm.
  * passes.c runs it on optimised plans of one device, if that device has a kernel for skip_layer_norm that is faster
  * than the reference. */
 #include "array/shape.h"
@@ -96,7 +97,7 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index) {
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->existing; i++) {
+  for (int32_t i = 0; i < rewrite->existing && rewrite->precision == ND4C_DTYPE_NONE; i++) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[i];
     if (node->def != NULL && rewrite->uses[node->outputs[0]] > 0 &&
         (node->def->info.op == ND4C_OP_layer_norm || node->def->info.op == ND4C_OP_rms_norm)) {

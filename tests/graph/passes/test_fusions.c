@@ -262,6 +262,31 @@ static nd4c_value turned_products(nd4c_graph *graph) {
   return check_op(graph, ND4C_OP_concat, (nd4c_value[]){y[1], y[0]}, 2, &axis, 1);
 }
 
+/* Weights of bytes with a scale for each column, or one for all. */
+static nd4c_value bytes_times(nd4c_graph *graph, nd4c_value x, int32_t seed, bool columns) {
+  static int8_t weights_of[2 * WIDTH * WIDTH];
+  nd4c_array *array = NULL;
+  nd4c_value inputs[] = {x, ND4C_VALUE_NONE, check_scalar(graph, 0.01),
+                         columns ? check_constant(graph, 1, (int64_t[]){2 * WIDTH}, 40 + (uint64_t)seed, 0.01, 0.02)
+                                 : check_scalar(graph, 0.01 * (1 + seed))};
+  for (int32_t i = 0; i < 2 * WIDTH * WIDTH; i++) {
+    weights_of[i] = (int8_t)((i * 7 + seed * 13) % 251 - 125);
+  }
+  CHECK_OK(nd4c_array_from_data(ND4C_INT8, 2, (int64_t[]){2 * WIDTH, WIDTH}, weights_of, NULL, &array));
+  CHECK_OK(nd4c_graph_constant(graph, array, &inputs[1]));
+  nd4c_array_release(array);
+  return check_op(graph, ND4C_OP_linear_int8, inputs, 4, NULL, 0);
+}
+
+static nd4c_value products_of_bytes(nd4c_graph *graph) {
+  const nd4c_attr bytes = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_UINT8}};
+  nd4c_value x = check_unary(graph, ND4C_OP_abs, check_input(graph, "x", 2, (int64_t[]){3, WIDTH}));
+  x = times(graph, x, check_scalar(graph, 200));
+  x = check_op(graph, ND4C_OP_cast, &x, 1, &bytes, 1);
+  const nd4c_value y = times(graph, bytes_times(graph, x, 0, true), bytes_times(graph, x, 1, false));
+  return times(graph, y, check_unary(graph, ND4C_OP_sin, bytes_times(graph, x, 2, true)));
+}
+
 static nd4c_value products_of_little_weights(nd4c_graph *graph) {
   const nd4c_value x = check_input(graph, "x", 2, (int64_t[]){1, WIDTH});
   return times(graph, check_binary(graph, ND4C_OP_matmul, x, square_weights(graph, 20, WIDTH - 1)),
@@ -299,6 +324,7 @@ static const fusion_case cases[] = {
     {"products of many rows", "join_products", 0, ND4C_OP_NONE, products_of_many_rows},
     {"a gated layer", "join_products", 1, ND4C_OP_matmul, gated_products},
     {"products of turned weights", "join_products", 1, ND4C_OP_linear, turned_products},
+    {"products of bytes", "join_products", 1, ND4C_OP_linear_int8, products_of_bytes},
     {"products of little weights", "join_products", 0, ND4C_OP_NONE, products_of_little_weights},
     {"products before activations", "join_products", 0, ND4C_OP_NONE, products_before_activations},
     {"a residual of a product", "fuse_addend", 1, ND4C_OP_linear, residual_of_a_product},
