@@ -49,13 +49,20 @@ static int32_t producer_of(const choosing *work, int32_t node, int32_t input) {
   return value < 0 ? -1 : work->producer[value];
 }
 
+/* Whether the elements that a tail reduces lie side by side. Those in another order, such as channels last, are left to
+ * the kernel, which reads them in theirs: a chain would gather them. */
+static bool lies_in_rows(const nd4c_tensor *x) {
+  const int32_t last = x->rank - 1;
+  return last < 0 || x->shape[last] == 1 || x->strides[last] == 1;
+}
+
 static nd4c_status find_loops(const choosing *work) {
   for (int32_t i = 0; i < work->region->node_count; i++) {
     nd4c_simd_element element;
     nd4c_tile_tail tail;
     char reason[128];
     const nd4c_call *call = work->region->nodes[i];
-    const bool reduces = nd4c_tile_find_tail(call, &tail);
+    const bool reduces = nd4c_tile_find_tail(call, &tail) && lies_in_rows(&call->inputs[0]);
     const bool taken = reduces || (call->output_count == 1 && call->input_count <= ND4C_TILE_OPERANDS &&
                                    nd4c_simd_find_element(call, &element, reason, sizeof reason));
     work->run[i] = reduces ? tail.run : 0;
