@@ -1,8 +1,8 @@
 /* What a run costs that brings new sizes to a plan of a graph with dims: microseconds for each node that the passes
  * leave, apart from the time in kernels' own preparation (a vendor's library compiles there). Graphs with a batch and a
  * second dim: twelve transformer layers, twenty convolutions with pools, twelve layers of a decoder whose cache grows.
- * Medians of twelve sizes, each of which is new. Usage: bench_bind [PASSES], where PASSES are as in nd4c_plan_options,
- * or "none" for the graph as it was recorded. */
+ * Medians of twelve sizes, each of which is new; the last line of a graph is for sizes of one bucket. Usage: bench_bind
+ * [PASSES], where PASSES are as in nd4c_plan_options, or "none" for the graph as it was recorded. */
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +131,14 @@ static nd4c_plan_bindings counts_of(const nd4c_plan *plan) {
   return counts;
 }
 
+static int64_t made_by(const nd4c_plan_bindings *counts) {
+  return counts->made + counts->patched;
+}
+
+static int64_t prepared_by(const nd4c_plan_bindings *counts) {
+  return counts->prepare_nanoseconds + counts->patch_prepare_nanoseconds;
+}
+
 /* Sizes of one dim alone change, or both. Keeps the median over the sizes of nanoseconds for each node. */
 static void measure(nd4c_plan *plan, const network *n, int nodes, const char *what, int batch_step, int length_step) {
   double own[ROUNDS], vendors[ROUNDS];
@@ -138,9 +146,11 @@ static void measure(nd4c_plan *plan, const network *n, int nodes, const char *wh
     const nd4c_plan_bindings before = counts_of(plan);
     run(plan, n, 1 + (int64_t)i * batch_step, n->first + (int64_t)i * length_step);
     const nd4c_plan_bindings after = counts_of(plan);
-    bench_check(after.made == before.made + 1 ? ND4C_OK : ND4C_INTERNAL, "a binding");
-    vendors[i] = (double)(after.prepare_nanoseconds - before.prepare_nanoseconds) / nodes;
-    own[i] = (double)(after.nanoseconds - before.nanoseconds) / nodes - vendors[i];
+    bench_check(made_by(&after) == made_by(&before) + 1 ? ND4C_OK : ND4C_INTERNAL, "a binding");
+    vendors[i] = (double)(prepared_by(&after) - prepared_by(&before)) / nodes;
+    own[i] =
+        (double)(after.nanoseconds - before.nanoseconds + after.patch_nanoseconds - before.patch_nanoseconds) / nodes -
+        vendors[i];
   }
   (void)printf(
       "{\"graph\": \"%s\", \"sizes\": \"%s\", \"nodes\": %d, \"us_a_node\": %.3f, \"kernels_us_a_node\": %.3f}\n",
@@ -158,16 +168,22 @@ static void measure_network(const network *n, const char *passes) {
   n->make(graph, batch, length);
   const nd4c_plan_options options = {
       .struct_size = sizeof options, .no_optimization = none, .passes = none ? "" : passes, .binding_bytes = 1};
+  nd4c_plan_options bucketed = options;
+  bucketed.buckets = "length=64";
   bench_check(nd4c_graph_optimize(graph, NULL, &options, &optimized), "passes");
   bench_check(nd4c_plan_create(graph, NULL, &options, &plan), "a plan");
   const int nodes = nd4c_graph_node_count(optimized);
   nd4c_graph_destroy(optimized);
-  nd4c_graph_destroy(graph);
   run(plan, n, 40, n->first); /* what is made once */
   measure(plan, n, nodes, "new batches", 1, 0);
   measure(plan, n, nodes, "new lengths", 0, 3);
   measure(plan, n, nodes, "both new", 1, 5);
   nd4c_plan_destroy(plan);
+  bench_check(nd4c_plan_create(graph, NULL, &bucketed, &plan), "a plan");
+  run(plan, n, 1, n->first + 1);
+  measure(plan, n, nodes, "new lengths in a bucket", 0, 3);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
 }
 
 int main(int count, char **arguments) {

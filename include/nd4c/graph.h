@@ -187,6 +187,17 @@ typedef struct nd4c_plan_options {
    * time. It is no promise: what cannot be computed again stays, and the report says how large the arena is. 0: as the
    * property nd4c.plan.arena says, by default no limit. ARGUMENT: negative. */
   int64_t arena_bytes;
+  /* For a graph with dims whose sizes grow from run to run, as a key-value cache does: which sizes share a binding.
+   * "powers" rounds a dim up to a power of two, a number ("64") to a multiple of it, within the dim's bounds; "none"
+   * does not. 0 and 1 stay. Entries are separated by commas: "time=64" is for one dim, "64" for all; the last one wins.
+   * Sizes that round to the same numbers are a bucket. The first run in a bucket lays the arena out for the bucket's
+   * largest sizes. A run with other sizes of the bucket then makes no binding but changes the extents of the bucket's
+   * one: values keep their places in the arena, which is made anew only for more scratch, and kernels that take the new
+   * extents stay, though another one might be chosen for them. A bucket has one binding, unless several threads run
+   * sizes of it at once; a program that alternates between sizes is better off without buckets. NULL or "": as the
+   * property nd4c.plan.buckets says, by default none. ARGUMENT (CONFIG for the property): another text. NAME: there is
+   * no such dim; the property may name dims of other graphs. */
+  const char *buckets;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
@@ -272,12 +283,16 @@ typedef struct nd4c_plan_bindings {
   int64_t kept, bytes, byte_limit; /* bindings now, their memory without constants, and its limit */
   int64_t nanoseconds;             /* spent on making bindings */
   int64_t prepare_nanoseconds; /* of these, in kernels and compilers themselves, for instance in a vendor's library */
+  /* Bindings that got other extents of their bucket instead of being made, and as above what that took. */
+  int64_t patched, patch_nanoseconds, patch_prepare_nanoseconds;
 } nd4c_plan_bindings;
 
 /* Makes the binding for these numbers of the plan's dims, unless it is kept already: a run that brings them then finds
  * it. For a sequence that grows, a program can make the next sizes ahead, also on another thread while runs go on. The
- * binding counts as used now. NAME: a name is not that of a dim, is given twice, or a dim is missing.
- * NULL_ARGUMENT: names or extents are NULL though count is not 0, or count is negative. Otherwise as nd4c_plan_run. */
+ * binding counts as used now. With buckets (nd4c_plan_options), this is of use for the first size of the next bucket
+ * only: it gives the binding of the current bucket other extents. NAME: a name is not that of a dim, is given twice, or
+ * a dim is missing. NULL_ARGUMENT: names or extents are NULL though count is not 0, or count is negative. Otherwise as
+ * nd4c_plan_run. */
 ND4C_API nd4c_status nd4c_plan_prepare(nd4c_plan *plan, const char *const *names, const int64_t *extents,
                                        int32_t count);
 

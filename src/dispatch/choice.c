@@ -432,6 +432,49 @@ nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call,
   return ND4C_OK;
 }
 
+nd4c_status nd4c_choice_make_with(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                                  const nd4c_kernel *kernel, nd4c_choice **out) {
+  char reason[REASON_SIZE];
+  bool taken = false;
+  search s = {.context = context, .call = call, .constants = constants};
+  *out = NULL;
+  ND4C_TRY(nd4c_device_admit(context->device));
+  nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
+  if (choice == NULL) {
+    return nd4c_fail_memory("a kernel choice", sizeof *choice);
+  }
+  choice->references = 1;
+  choice->device = context->device;
+  nd4c_status status = search_begin(&s);
+  if (status == ND4C_OK && !s.encoded && is_usable(&s, kernel, reason, sizeof reason)) {
+    status = prepare(&s, kernel, choice, &taken);
+  }
+  search_end(&s);
+  if (!taken) {
+    nd4c_choice_drop_forms(choice);
+    nd4c_recycle_give(choice, sizeof *choice);
+    return status;
+  }
+  *out = choice;
+  return ND4C_OK;
+}
+
+bool nd4c_choice_serves(const nd4c_choice *choice, const nd4c_call *call) {
+  const nd4c_kernel *kernel = choice->kernel;
+  if (kernel == NULL || kernel->prepare != NULL || choice->form_count > 0 || choice->encoded != 0 ||
+      (ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL)) {
+    return false;
+  }
+  char reason[REASON_SIZE];
+  nd4c_call asked = *call;
+  asked.data = kernel->data;
+  if (kernel->usable != NULL && !kernel->usable(&asked, reason, sizeof reason)) {
+    return false;
+  }
+  const int64_t scratch = kernel->scratch_bytes == NULL ? 0 : kernel->scratch_bytes(&asked);
+  return scratch >= 0 && scratch <= choice->scratch_bytes;
+}
+
 nd4c_choice *nd4c_choice_retain(nd4c_choice *choice) {
   atomic_fetch_add_explicit(&choice->references, 1, memory_order_relaxed);
   return choice;

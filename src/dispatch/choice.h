@@ -52,6 +52,12 @@ typedef struct nd4c_constants {
  * candidate's reason. `request`: for compilers; NULL: none. */
 nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
                              const nd4c_compile_request *request, nd4c_choice **out);
+/* As nd4c_choice_make, of this kernel alone; *out NULL: it does not take the call. */
+nd4c_status nd4c_choice_make_with(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                                  const nd4c_kernel *kernel, nd4c_choice **out);
+/* Whether a choice serves another call of the same op as it is: the kernel prepares nothing, has packed no constant,
+ * takes the call, and wants no more scratch. Another kernel might be chosen for the call. */
+bool nd4c_choice_serves(const nd4c_choice *choice, const nd4c_call *call);
 nd4c_choice *nd4c_choice_retain(nd4c_choice *choice);
 void nd4c_choice_release(nd4c_choice *choice);
 

@@ -28,6 +28,7 @@ typedef struct nd4c_plan_binding {
   struct nd4c_plan_binding *next; /* of the same bucket */
   nd4c_plan *plan;
   const int64_t *dims;
+  const int64_t *top; /* the largest numbers of its bucket; NULL: it has no bucket */
   uint64_t hash;
   int64_t bytes;
   int64_t used;  /* the number of its latest use, by a run or by nd4c_plan_prepare */
@@ -97,11 +98,25 @@ void nd4c_bindings_free(nd4c_plan *plan);
 
 /* -- dynamic_bind.c: making a binding ------------------------------------------------------------------------------ */
 
-/* A plan for these numbers on `context` (NULL: the plan's own). SHAPE: a bound or a guard does not hold. */
-nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound);
+/* A plan for these numbers on `context` (NULL: the plan's own). `previous`: the plan of a binding of the same bucket,
+ * which no thread runs; NULL: none. SHAPE: a bound or a guard does not hold. */
+nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, const nd4c_plan *previous,
+                              nd4c_plan **bound);
+/* Whether bindings share choices now, without which buckets are of no use. */
+bool nd4c_dynamic_shares(const nd4c_plan *plan);
 /* Memory that a plan without dims and the plans of its bodies hold, except for constants and their packed forms, arenas
  * of further callers and staging arrays. */
 int64_t nd4c_dynamic_bytes(const nd4c_plan *bound);
+
+/* -- dynamic_buckets.c: sizes that share a binding -------------------------------------------------------------------
+ */
+
+/* Reads what the options or the property say of the graph's dims into plan->buckets. ARGUMENT, NAME, CONFIG. */
+nd4c_status nd4c_buckets_read(const char *function, const nd4c_graph *graph, const nd4c_plan_options *options,
+                              nd4c_plan *plan);
+/* The largest numbers of the bucket of `dims`, within the dims' bounds. */
+void nd4c_buckets_top(const nd4c_plan *plan, const int64_t *dims, int64_t *top);
+void nd4c_buckets_print(const nd4c_plan *plan, nd4c_text *text);
 
 /* -- dynamic_graph.c ----------------------------------------------------------------------------------------------- */
 

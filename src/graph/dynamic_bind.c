@@ -97,10 +97,13 @@ static nd4c_status fill(const nd4c_plan *plan, nd4c_context *context, const int6
 }
 
 static nd4c_status make(const nd4c_plan *plan, nd4c_context *context, const int64_t *dims, bool shared,
-                        nd4c_plan **bound) {
+                        const nd4c_plan *previous, nd4c_plan **bound) {
   nd4c_plan *made = NULL;
   ND4C_TRY(nd4c_plan_allocate(&made));
+  made->previous = shared ? previous : NULL;
+  made->keeps_layout = shared && plan->buckets != NULL;
   const nd4c_status status = fill(plan, context, dims, shared, made);
+  made->previous = NULL;
   if (status != ND4C_OK) {
     nd4c_plan_destroy(made);
     return status;
@@ -118,10 +121,15 @@ static bool can_share(const nd4c_plan_common *common) {
 
 /* A compiler that took a piece of the first binding may refuse it for these extents; then the binding shares nothing.
  */
-nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan **bound) {
+nd4c_status nd4c_dynamic_bind(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, const nd4c_plan *previous,
+                              nd4c_plan **bound) {
   const bool shared = can_share(plan->dynamic->common);
-  const nd4c_status status = make(plan, context, dims, shared, bound);
-  return shared && status == ND4C_UNSUPPORTED ? make(plan, context, dims, false, bound) : status;
+  const nd4c_status status = make(plan, context, dims, shared, previous, bound);
+  return shared && status == ND4C_UNSUPPORTED ? make(plan, context, dims, false, NULL, bound) : status;
+}
+
+bool nd4c_dynamic_shares(const nd4c_plan *plan) {
+  return can_share(plan->dynamic->common);
 }
 
 static int64_t own_bytes(const nd4c_plan *bound) {

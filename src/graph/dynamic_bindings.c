@@ -99,40 +99,127 @@ void nd4c_bindings_free(nd4c_plan *plan) {
 
 /* -- taking -------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, uint64_t hash,
-                        nd4c_plan_binding **out) {
+/* Counts a binding with what it took since `begin`, when the thread had spent `prepared` in kernels' preparation. */
+static void count_made(nd4c_dynamic *dynamic, bool patched, int64_t begin, int64_t prepared) {
+  nd4c_plan_bindings *counts = &dynamic->counts;
+  const int64_t taken = nd4c_os_nanoseconds() - begin, preparation = nd4c_choice_preparation_time() - prepared;
+  nd4c_lock_acquire(&dynamic->lock);
+  *(patched ? &counts->patched : &counts->made) += 1;
+  *(patched ? &counts->patch_nanoseconds : &counts->nanoseconds) += taken;
+  *(patched ? &counts->patch_prepare_nanoseconds : &counts->prepare_nanoseconds) += preparation;
+  nd4c_lock_release(&dynamic->lock);
+}
+
+/* `top`, `previous`: of the bucket; NULL: none. */
+static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, const int64_t *top,
+                        const nd4c_plan *previous, nd4c_plan_binding **out) {
   const int32_t count = plan->dynamic->dim_count;
+  const int64_t begin = nd4c_os_nanoseconds(), prepared = nd4c_choice_preparation_time();
   nd4c_plan_binding *made = NULL;
-  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made + (size_t)count * sizeof *dims, "a binding of a plan", &made));
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made + 2 * (size_t)count * sizeof *dims, "a binding of a plan", &made));
   int64_t *copy = (int64_t *)(made + 1);
   memcpy(copy, dims, (size_t)count * sizeof *dims);
-  *made = (nd4c_plan_binding){.dims = copy, .hash = hash};
-  const nd4c_status status = nd4c_dynamic_bind(plan, context, dims, &made->plan);
+  *made = (nd4c_plan_binding){.dims = copy, .hash = hash_dims(dims, count)};
+  if (top != NULL) {
+    memcpy(copy + count, top, (size_t)count * sizeof *top);
+    made->top = copy + count;
+  }
+  const nd4c_status status = nd4c_dynamic_bind(plan, context, dims, previous, &made->plan);
   if (status != ND4C_OK) {
     nd4c_deallocate(made);
     return status;
   }
+  made->top = made->plan->keeps_layout ? made->top : NULL;
   made->bytes = nd4c_dynamic_bytes(made->plan);
+  count_made(plan->dynamic, made->plan->kept_layout, begin, prepared);
   *out = made;
   return ND4C_OK;
 }
 
+/* Puts a binding into the table. Under the lock. */
+static void attach(nd4c_dynamic *dynamic, nd4c_plan_binding *binding) {
+  nd4c_plan_binding **bucket = bucket_of(dynamic, binding->hash);
+  binding->next = *bucket;
+  *bucket = binding;
+  dynamic->counts.kept++;
+  dynamic->counts.bytes += binding->bytes;
+}
+
+/* -- buckets ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Takes a binding of the bucket off the table that no thread runs; NULL: there is none. */
+static nd4c_plan_binding *detach(nd4c_dynamic *dynamic, const int64_t *top) {
+  const size_t bytes = (size_t)dynamic->dim_count * sizeof *top;
+  nd4c_plan_binding *found = NULL;
+  nd4c_lock_acquire(&dynamic->lock);
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS && found == NULL; i++) {
+    nd4c_plan_binding **link = &dynamic->buckets[i];
+    while (*link != NULL && ((*link)->top == NULL || (*link)->users > 0 || memcmp((*link)->top, top, bytes) != 0)) {
+      link = &(*link)->next;
+    }
+    found = *link;
+    if (found != NULL) {
+      *link = found->next;
+      dynamic->counts.kept--;
+      dynamic->counts.bytes -= found->bytes;
+    }
+  }
+  nd4c_lock_release(&dynamic->lock);
+  return found;
+}
+
+/* Puts the bucket's binding back. */
+static void reattach(nd4c_dynamic *dynamic, nd4c_plan_binding *old) {
+  nd4c_lock_acquire(&dynamic->lock);
+  attach(dynamic, old);
+  nd4c_lock_release(&dynamic->lock);
+}
+
+/* Makes a binding in place of the bucket's, or of one for the bucket's largest numbers, which is made for its layout.
+ * If these cannot be bound, because of a guard or for lack of memory, or if the layout does not serve, as extents of 1
+ * may make other views, the binding is one by itself. */
+static nd4c_status make_in_bucket(nd4c_plan *plan, nd4c_context *context, const int64_t *dims,
+                                  nd4c_plan_binding **out) {
+  nd4c_dynamic *dynamic = plan->dynamic;
+  int64_t top[ND4C_DYNAMIC_DIMS];
+  nd4c_buckets_top(plan, dims, top);
+  const bool largest = memcmp(top, dims, (size_t)dynamic->dim_count * sizeof *top) == 0;
+  nd4c_plan_binding *old = detach(dynamic, top);
+  if (old == NULL && !largest && make(plan, context, top, top, NULL, &old) != ND4C_OK) {
+    return make(plan, context, dims, NULL, NULL, out);
+  }
+  if (old == NULL) {
+    return make(plan, context, dims, top, NULL, out);
+  }
+  const nd4c_status status = make(plan, context, dims, top, old->plan, out);
+  if (status == ND4C_OK && (*out)->plan->kept_layout) {
+    free_binding(old);
+    return ND4C_OK;
+  }
+  if (status == ND4C_OK) {
+    (*out)->top = NULL;
+  }
+  reattach(dynamic, old);
+  return status;
+}
+
+static nd4c_status make_any(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, nd4c_plan_binding **out) {
+  return plan->buckets != NULL && nd4c_dynamic_shares(plan) ? make_in_bucket(plan, context, dims, out)
+                                                            : make(plan, context, dims, NULL, NULL, out);
+}
+
+/* -- taking one of them ----------------------------------------------------------------------------------------------
+ */
+
 /* Adds a binding and takes it; returns what must be dropped for it. A profile may have begun or ended while the binding
  * was made. */
-static nd4c_plan_binding *add(nd4c_plan *plan, nd4c_plan_binding *binding, bool run, int64_t nanoseconds,
-                              int64_t preparation) {
+static nd4c_plan_binding *add(nd4c_plan *plan, nd4c_plan_binding *binding, bool run) {
   nd4c_dynamic *dynamic = plan->dynamic;
   nd4c_lock_acquire(&dynamic->lock);
   const bool profiled = atomic_load_explicit(&plan->profiled, memory_order_relaxed);
   nd4c_plan_set_profiled(binding->plan, profiled);
-  nd4c_plan_binding **bucket = bucket_of(dynamic, binding->hash);
-  binding->next = *bucket;
-  *bucket = binding;
-  dynamic->counts.made++;
-  dynamic->counts.kept++;
-  dynamic->counts.bytes += binding->bytes;
-  dynamic->counts.nanoseconds += nanoseconds;
-  dynamic->counts.prepare_nanoseconds += preparation;
+  attach(dynamic, binding);
   use(dynamic, binding, run, true);
   nd4c_plan_binding *dropped = trim(dynamic);
   nd4c_lock_release(&dynamic->lock);
@@ -162,10 +249,9 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
   nd4c_plan_binding *dropped = NULL;
   *binding = look(dynamic, dims, hash, run); /* another thread may have made it meanwhile */
   if (*binding == NULL) {
-    const int64_t begin = nd4c_os_nanoseconds(), preparation = nd4c_choice_preparation_time();
-    status = make(plan, context, dims, hash, binding);
+    status = make_any(plan, context, dims, binding);
     if (status == ND4C_OK) {
-      dropped = add(plan, *binding, run, nd4c_os_nanoseconds() - begin, nd4c_choice_preparation_time() - preparation);
+      dropped = add(plan, *binding, run);
     }
   }
   nd4c_lock_release(&dynamic->making);

@@ -52,6 +52,7 @@ nd4c_status nd4c_plan_get_bindings(const nd4c_plan *plan, nd4c_plan_bindings *bi
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_get_bindings: bindings is NULL");
   }
   const uint32_t size = bindings->struct_size;
+  const size_t known = size < sizeof *bindings ? size : sizeof *bindings;
   if (!ND4C_HAS_FIELD(bindings, prepare_nanoseconds)) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_get_bindings: struct_size is %u, expected at least %u", size,
                      ND4C_SIZE_OF(nd4c_plan_bindings));
@@ -66,7 +67,7 @@ nd4c_status nd4c_plan_get_bindings(const nd4c_plan *plan, nd4c_plan_bindings *bi
     nd4c_lock_release(&plan->dynamic->lock);
   }
   found.struct_size = size;
-  memcpy(bindings, &found, sizeof found);
+  memcpy(bindings, &found, known);
   return ND4C_OK;
 }
 
@@ -104,10 +105,16 @@ static void print_bindings(const nd4c_plan *plan, nd4c_text *text) {
                     (double)counts->nanoseconds / 1e3 / (double)counts->made,
                     (double)counts->prepare_nanoseconds / 1e3 / (double)counts->made);
   }
+  nd4c_buckets_print(plan, text);
   for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
     for (const nd4c_plan_binding *at = plan->dynamic->buckets[i]; at != NULL; at = at->next) {
       nd4c_text_print(text, "  ");
       print_dims(plan, at->dims, text);
+      if (at->top != NULL) {
+        nd4c_text_print(text, " (bucket up to ");
+        print_dims(plan, at->top, text);
+        nd4c_text_print(text, ")");
+      }
       nd4c_text_print(text, ": %d steps, arena of %lld bytes, %s", at->plan->step_count,
                       (long long)at->plan->arena_bytes, at->run > 0 ? "last used by run " : "prepared, no run yet\n");
       if (at->run > 0) {

@@ -175,6 +175,7 @@ nd4c_status nd4c_plan_begin(const char *function, const nd4c_graph *graph, nd4c_
   nd4c_status status = nd4c_passes_switch(passes_of(options), &created->switches);
   status = status == ND4C_OK ? settle(created, resolved, placement) : status;
   status = status == ND4C_OK ? nd4c_precision_settle(created, options) : status;
+  status = status == ND4C_OK ? nd4c_buckets_read(function, graph, options, created) : status;
   if (status == ND4C_OK) {
     status = nd4c_compile_request_copy(function, request_of(options), &created->compile);
   }

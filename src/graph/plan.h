@@ -162,6 +162,8 @@ typedef struct nd4c_plan_callers {
   int32_t idle_count;
 } nd4c_plan_callers;
 
+enum { ND4C_BUCKETS_POWERS = -1 };
+
 typedef struct nd4c_dynamic nd4c_dynamic;
 typedef struct nd4c_plan_variables nd4c_plan_variables;
 typedef struct nd4c_plan_common nd4c_plan_common;
@@ -198,8 +200,14 @@ struct nd4c_plan {
   nd4c_engine_rules rules; /* when the choices were made */
   nd4c_graph *graph;       /* own, rewritten */
   int32_t nodes_recorded;
-  bool optimized; /* passes were asked for */
-  bool follows;   /* a binding that the passes of the first one serve */
+  bool optimized;         /* passes were asked for */
+  bool follows;           /* a binding that the passes of the first one serve */
+  const int64_t *buckets; /* by dim: what sizes are rounded up to a multiple of; 0: nothing; ND4C_BUCKETS_POWERS.
+                             NULL: no dim has buckets */
+  bool keeps_layout;      /* of a binding: it has a layout for others of its bucket */
+  struct nd4c_plan_layout *layout;  /* plan/plan_memory.h */
+  const struct nd4c_plan *previous; /* while a binding is created: the one whose bucket it takes; NULL: none */
+  bool kept_layout;                 /* it has its layout and arena */
   nd4c_pass_switches switches;
   nd4c_dtype precision;          /* asked for; ND4C_DTYPE_NONE: nothing, or the plan does not do it */
   nd4c_dtype precision_unused;   /* asked for, but the plan does not do it; ND4C_DTYPE_NONE: nothing */
@@ -331,6 +339,8 @@ nd4c_status nd4c_plan_note_ports(nd4c_plan *plan);
  * has read the input before the output's first step, or this step computes in place. Only plans in mode direct do so.
  */
 bool nd4c_plan_may_overlay(const nd4c_plan *plan, int32_t input, int32_t output);
+/* A line of the report for each output that may have the memory of an input; for plans in mode direct. */
+void nd4c_plan_print_overlays(const nd4c_plan *plan, nd4c_text *text);
 /* Whether a step may write its only output to the memory of its input `index`: the op or the segment computes in place,
  * the layouts are equal, and no other operand reads the memory otherwise. The caller knows that no later step reads
  * it. */

@@ -79,6 +79,9 @@
   X(PLAN_BINDINGS, "nd4c.plan.bindings", "ND4C_PLAN_BINDINGS", bytes, "256m",                                          \
     "Memory of the bindings that a plan of a graph with dims keeps, one for each combination of sizes that it ran; "   \
     "the options of a plan take precedence")                                                                           \
+  X(PLAN_BUCKETS, "nd4c.plan.buckets", "ND4C_PLAN_BUCKETS", string, "none",                                            \
+    "Sizes of a graph with dims that share a binding: those with the same next power of two (powers) or the same "     \
+    "next multiple of a number; none; or by dim (time=64,batch=powers); the options of a plan take precedence")        \
   X(PLAN_CAPTURE, "nd4c.plan.capture", "ND4C_PLAN_CAPTURE", bool, "true",                                              \
     "Plans record their steps, if the device can, and launch them as one; a plan that is made while this is false "    \
     "enqueues step by step")                                                                                           \

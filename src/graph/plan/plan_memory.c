@@ -241,6 +241,78 @@ static int64_t scratch_of(const nd4c_step *step) {
   return step->choice == NULL ? 0 : step->choice->scratch_bytes;
 }
 
+/* -- layouts of buckets ---------------------------------------------------------------------------------------------
+ */
+
+/* Places the blocks as the previous binding of the bucket has them. False: it has others, or smaller ones. */
+static bool take_layout(planning *work, int64_t *bytes) {
+  nd4c_plan *plan = work->plan;
+  const nd4c_plan_layout *from = plan->previous == NULL ? NULL : plan->previous->layout;
+  bool fits = from != NULL && from->block_count == work->block_count && from->slot_count == plan->slot_count &&
+              memcmp(from->block_of, work->block_of, (size_t)plan->slot_count * sizeof *from->block_of) == 0;
+  for (int32_t i = 0; fits && i < work->block_count; i++) {
+    const nd4c_plan_block *block = &work->blocks[i], *room = &from->blocks[i];
+    fits = block->first == room->first && block->last == room->last && block->bytes <= room->bytes;
+  }
+  if (fits && work->block_count > 0) {
+    memcpy(work->blocks, from->blocks, (size_t)work->block_count * sizeof *work->blocks);
+  }
+  *bytes = fits ? from->bytes : 0;
+  plan->kept_layout = fits;
+  return fits;
+}
+
+static nd4c_status keep_layout(const planning *work, int64_t bytes) {
+  nd4c_plan *plan = work->plan;
+  nd4c_plan_layout *layout = NULL;
+  ND4C_TRY(nd4c_region_make(&plan->region, 1, sizeof *layout, &layout));
+  layout->block_count = work->block_count;
+  layout->slot_count = plan->slot_count;
+  layout->bytes = bytes;
+  layout->blocks = nd4c_region_copy(&plan->region, work->blocks, work->block_count, sizeof *work->blocks);
+  layout->block_of = nd4c_region_copy(&plan->region, work->block_of, plan->slot_count, sizeof *work->block_of);
+  plan->layout = layout;
+  return layout->blocks != NULL && layout->block_of != NULL ? ND4C_OK : nd4c_error_code();
+}
+
+/* The arena of a binding with a bucket. Smaller sizes may need more scratch than the largest ones, so all scratch lies
+ * behind the values: the arena may be made anew for it, and the values keep their offsets. */
+static nd4c_status place_apart(planning *work, nd4c_plan_place *place) {
+  nd4c_plan *plan = work->plan;
+  int64_t scratch = 0, bytes = 0;
+  if (!take_layout(work, &bytes)) {
+    ND4C_TRY(nd4c_plan_place_blocks(work->blocks, work->block_count, plan->progress, &bytes));
+  }
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    const int64_t wanted = scratch_of(&plan->steps[i]);
+    plan->scratch_bytes += wanted;
+    plan->steps[i].scratch_offset = bytes;
+    scratch = wanted > scratch ? wanted : scratch;
+  }
+  if (!nd4c_checked_add(bytes, scratch, &place->arena_bytes)) {
+    return nd4c_fail(ND4C_OVERFLOW, "plan: the tensors together exceed what can be addressed");
+  }
+  if (plan->kept_layout && plan->previous->places[0].arena_bytes > place->arena_bytes) {
+    place->arena_bytes = plan->previous->places[0].arena_bytes;
+  }
+  return keep_layout(work, bytes);
+}
+
+/* Values and scratch of one device together. */
+static nd4c_status place_together(planning *work, nd4c_plan_place *place) {
+  nd4c_plan *plan = work->plan;
+  const int32_t scratch = work->block_count, scratch_count = plan->place_count == 1 ? plan->step_count : 0;
+  for (int32_t i = 0; i < scratch_count; i++) {
+    work->blocks[scratch + i] = (nd4c_plan_block){.bytes = scratch_of(&plan->steps[i]), .first = i, .last = i};
+    plan->scratch_bytes += work->blocks[scratch + i].bytes;
+  }
+  ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, plan->progress, &place->arena_bytes));
+  for (int32_t i = 0; i < scratch_count; i++) {
+    plan->steps[i].scratch_offset = work->blocks[scratch + i].offset;
+  }
+  return ND4C_OK;
+}
+
 /* One device's arena. It includes scratch if runs use addresses; otherwise calls have scratch separately. */
 static nd4c_status plan_blocks(planning *work) {
   nd4c_plan *plan = work->plan;
@@ -254,22 +326,28 @@ static nd4c_status plan_blocks(planning *work) {
   if (place->device->description.whole_buffers) {
     return plan_buffers(work, place);
   }
-  int32_t scratch = work->block_count, scratch_count = plan->place_count == 1 ? plan->step_count : 0;
-  for (int32_t i = 0; i < scratch_count; i++) {
-    work->blocks[scratch + i] = (nd4c_plan_block){.bytes = scratch_of(&plan->steps[i]), .first = i, .last = i};
-    plan->scratch_bytes += work->blocks[scratch + i].bytes;
-  }
-  ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, work->plan->progress, &place->arena_bytes));
+  ND4C_TRY(plan->keeps_layout ? place_apart(work, place) : place_together(work, place));
   plan->arena_bytes += place->arena_bytes;
   for (int32_t i = 0; i < plan->slot_count; i++) {
     if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
       plan->slots[i].arena_offset = work->blocks[work->block_of[i]].offset;
     }
   }
-  for (int32_t i = 0; i < scratch_count; i++) {
-    plan->steps[i].scratch_offset = work->blocks[scratch + i].offset;
-  }
   return ND4C_OK;
+}
+
+/* The memory of a device's arena. The previous binding of the bucket keeps its reference until this one is made. */
+static nd4c_status make_arena(const nd4c_plan *plan, nd4c_plan_place *place) {
+  nd4c_storage *earlier = plan->kept_layout ? plan->previous->places[0].arena : NULL;
+  if (earlier != NULL && earlier->bytes >= place->arena_bytes) {
+    place->arena = nd4c_storage_retain(earlier);
+    return ND4C_OK;
+  }
+  const nd4c_status status =
+      nd4c_storage_create_own(place->device, NULL, ND4C_DTYPE_NONE, place->arena_bytes, "plan arena", &place->arena);
+  return status == ND4C_OK
+             ? status
+             : nd4c_device_fail_prefix(status, place->device, "on", "nd4c_plan_create: memory for values");
 }
 
 static nd4c_status plan_all(planning *work) {
@@ -279,12 +357,7 @@ static nd4c_status plan_all(planning *work) {
     nd4c_plan_place *place = &plan->places[work->place];
     ND4C_TRY(plan_blocks(work));
     if (place->arena_bytes > 0 && place->buffer_count == 0) {
-      nd4c_device *device = place->device;
-      nd4c_status status =
-          nd4c_storage_create_own(device, NULL, ND4C_DTYPE_NONE, place->arena_bytes, "plan arena", &place->arena);
-      if (status != ND4C_OK) {
-        return nd4c_device_fail_prefix(status, device, "on", "nd4c_plan_create: memory for values");
-      }
+      ND4C_TRY(make_arena(plan, place));
     }
   }
   return ND4C_OK;

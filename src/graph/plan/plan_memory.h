@@ -17,6 +17,15 @@ typedef struct nd4c_plan_block {
   int32_t buffer; /* result of nd4c_plan_share_buffers; -1: it has no bytes */
 } nd4c_plan_block;
 
+/* The blocks of a plan's values, for a binding of the same bucket, whose blocks may be smaller. In the plan's region.
+ */
+typedef struct nd4c_plan_layout {
+  int32_t block_count, slot_count;
+  int64_t bytes; /* of all blocks; the steps' scratch lies behind them */
+  const nd4c_plan_block *blocks;
+  const int32_t *block_of; /* by slot; -1: none */
+} nd4c_plan_layout;
+
 /* Places the blocks so that no two that live at the same time overlap; `bytes` is what the arena needs. Large blocks
  * are placed first, each into the smallest gap that fits (greedy best fit). Tells `progress` (may be NULL) of each.
  * MEMORY, OVERFLOW. */

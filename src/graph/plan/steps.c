@@ -1,10 +1,12 @@
 /* Steps: describes the operands of every node that computes, and prepares its choice. A stage of nd4c_plan_create
  * (plan.c). */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "dispatch/constants.h"
 #include "graph/control.h"
+#include "graph/ir/attrs.h"
 #include "graph/plan/common.h"
 
 const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size) {
@@ -72,6 +74,14 @@ static void set_place(const nd4c_plan *plan, int32_t place, nd4c_step *step) {
   step->call.width = context->width;
 }
 
+static void note_bound(nd4c_plan *plan, const nd4c_step *step, const nd4c_constant_input *items) {
+  for (int32_t i = 0; i < step->input_count; i++) {
+    if (items[i].array != NULL && step->tensors[i].layout == ND4C_LAYOUT_STRIDED) {
+      plan->slots[plan->slots[step->inputs[i]].root].bound = true;
+    }
+  }
+}
+
 /* Makes a choice on one of the plan's devices. If another device may take the step instead, constants are copied only
  * to a device that can use them. */
 static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant_input *items, nd4c_step *step) {
@@ -88,11 +98,7 @@ static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant
   }
   const nd4c_constants constants = {step->tensors, items, plan->common != NULL ? nd4c_common_latest(plan, step) : NULL};
   ND4C_TRY(nd4c_choice_make(context, &step->call, &constants, plan->compile, &step->choice));
-  for (int32_t i = 0; i < step->input_count; i++) {
-    if (items[i].array != NULL && step->tensors[i].layout == ND4C_LAYOUT_STRIDED) {
-      plan->slots[plan->slots[step->inputs[i]].root].bound = true;
-    }
-  }
+  note_bound(plan, step, items);
   return ND4C_OK;
 }
 
@@ -174,13 +180,98 @@ static nd4c_status make_control(nd4c_plan *plan, int32_t index, nd4c_step *step)
   return ND4C_OK;
 }
 
+/* -- steps of bindings -----------------------------------------------------------------------------------------------
+ */
+
+/* Passes of the first binding may have given it other arrays. */
+static bool has_same_constants(const nd4c_plan *plan, const nd4c_step *step) {
+  bool same = true;
+  for (int32_t i = 0; i < step->input_count && same; i++) {
+    const nd4c_value value = step->inputs[i];
+    const nd4c_slot *slot = value < 0 ? NULL : &plan->slots[value],
+                    *other = &plan->previous->slots[value < 0 ? 0 : value];
+    same = slot == NULL || (plan->slots[slot->root].array == plan->previous->slots[other->root].array &&
+                            (plan->slots[slot->root].array == NULL || slot->offset == other->offset));
+  }
+  return same;
+}
+
+/* The same step of the binding whose bucket this one takes; NULL: there is none. */
+static const nd4c_step *previous_step(const nd4c_plan *plan, const nd4c_step *step) {
+  const int64_t at = step - plan->steps;
+  const nd4c_step *from =
+      plan->previous == NULL || at >= plan->previous->step_count ? NULL : &plan->previous->steps[at];
+  const bool same = from != NULL && from->choice != NULL && from->node == step->node &&
+                    from->call.op == step->call.op && from->input_count == step->input_count &&
+                    from->output_count == step->output_count;
+  return same && memcmp(from->inputs, step->inputs, (size_t)step->input_count * sizeof *step->inputs) == 0 &&
+                 has_same_constants(plan, step)
+             ? from
+             : NULL;
+}
+
+static bool has_same_attrs(const nd4c_step *a, const nd4c_step *b) {
+  return a->call.attrs == b->call.attrs || (a->call.attrs != NULL && b->call.attrs != NULL &&
+                                            nd4c_attrs_equal(a->call.op->attr_count, a->call.attrs, b->call.attrs));
+}
+
+static bool has_same_operands(const nd4c_step *a, const nd4c_step *b) {
+  bool same = true;
+  for (int32_t i = 0; i < a->input_count + a->output_count && same; i++) {
+    const nd4c_tensor *left = &a->tensors[i], *right = &b->tensors[i];
+    const size_t bytes = (size_t)left->rank * sizeof *left->shape;
+    same = left->dtype == right->dtype && left->rank == right->rank &&
+           (bytes == 0 ||
+            (memcmp(left->shape, right->shape, bytes) == 0 && memcmp(left->strides, right->strides, bytes) == 0));
+  }
+  return same;
+}
+
+/* Keeps the choice of the bucket's earlier binding, if it serves the extents as it is. */
+static bool keep_choice(nd4c_plan *plan, const nd4c_step *from, nd4c_step *step) {
+  if (from == NULL || !((has_same_attrs(from, step) && has_same_operands(from, step)) ||
+                        nd4c_choice_serves(from->choice, &step->call))) {
+    return false;
+  }
+  step->choice = nd4c_choice_retain(from->choice);
+  nd4c_common_place_constants(plan, from->tensors, step);
+  return true;
+}
+
+/* Prepares the kernel of the bucket's earlier binding for the extents; the step gets no choice if it does not take
+ * them.
+ */
+static nd4c_status keep_kernel(nd4c_plan *plan, const nd4c_step *from, nd4c_step *step) {
+  if (from == NULL || from->choice->kernel == NULL) {
+    return ND4C_OK;
+  }
+  const nd4c_constant_input *items = constants_of(plan, step);
+  if (items == NULL) {
+    return nd4c_error_code();
+  }
+  const nd4c_constants constants = {step->tensors, items, from->choice};
+  ND4C_TRY(nd4c_choice_make_with(plan->context, &step->call, &constants, from->choice->kernel, &step->choice));
+  if (step->choice != NULL) {
+    note_bound(plan, step, items);
+  }
+  return ND4C_OK;
+}
+
 /* A binding takes the choice of an earlier one for equal operands. */
 static nd4c_status choose_shared(nd4c_plan *plan, nd4c_step *step) {
+  const nd4c_step *from = previous_step(plan, step);
   bool found = false;
   set_place(plan, 0, step);
+  if (keep_choice(plan, from, step)) {
+    return ND4C_OK;
+  }
   ND4C_TRY(nd4c_common_find_choice(plan, step, &found));
   if (found) {
     return ND4C_OK;
+  }
+  ND4C_TRY(keep_kernel(plan, from, step));
+  if (step->choice != NULL) {
+    return ND4C_OK; /* not added: a growing sequence does not come back to these extents */
   }
   ND4C_TRY(choose(plan, step));
   const nd4c_status status = nd4c_common_add_choice(plan, step);
@@ -214,6 +305,17 @@ static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   return choose(plan, step);
 }
 
+/* The profile goes on where a binding takes another one's place. */
+static void keep_times(const nd4c_plan *plan, nd4c_step *step) {
+  const int64_t at = step - plan->steps;
+  nd4c_step *from = plan->previous == NULL || at >= plan->previous->step_count ? NULL : &plan->previous->steps[at];
+  if (from != NULL && from->node == step->node) {
+    atomic_store_explicit(&step->nanoseconds, atomic_load(&from->nanoseconds), memory_order_relaxed);
+    atomic_store_explicit(&step->total_nanoseconds, atomic_load(&from->total_nanoseconds), memory_order_relaxed);
+    atomic_store_explicit(&step->profiled_runs, atomic_load(&from->profiled_runs), memory_order_relaxed);
+  }
+}
+
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
   ND4C_TRY(nd4c_region_make(&plan->region, graph->node_count, sizeof *plan->steps, &plan->steps));
@@ -232,6 +334,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
       char text[256];
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, i, text, sizeof text));
     }
+    keep_times(plan, step);
     plan->step_count++;
   }
   nd4c_progress_tell(plan->progress, "preparing", graph->node_count, graph->node_count);
