@@ -373,6 +373,9 @@ static void print_made(const nd4c_plan *plan, nd4c_text *report) {
     print_request(plan, report);
   }
   print_memory(plan, report);
+  if (nd4c_plan_is_direct(plan)) {
+    nd4c_plan_print_overlays(plan, report);
+  }
   if (plan->place_count > 1) {
     nd4c_plan_print_copies(plan, report);
   }

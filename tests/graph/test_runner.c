@@ -223,6 +223,11 @@ static void a_cache_is_updated_in_its_memory(void **state) {
   }
   assert_ptr_equal(data_of(f.cache), memory);
   assert_null(f.plan->output_staging[0]); /* no run computed elsewhere and copied */
+  char *report = NULL;
+  CHECK_OK(nd4c_plan_report(f.plan, &report));
+  assert_non_null(strstr(report, "\n  output 'next' may have the memory of input 'cache'\n"));
+  assert_null(strstr(report, "output 'sum' may have"));
+  nd4c_free(report);
   free_fixture(&f);
 }
 

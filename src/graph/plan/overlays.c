@@ -94,3 +94,32 @@ bool nd4c_plan_may_overlay(const nd4c_plan *plan, int32_t input, int32_t output)
   }
   return last < first || is_computed_over(plan, input, output);
 }
+
+/* Whether the values have the same dtype and as many elements, so that arrays of both may have one memory. */
+static bool is_as_large(const nd4c_plan *plan, int32_t input, int32_t output) {
+  const nd4c_graph_value *from = &plan->graph->values[plan->graph->inputs.items[input].value];
+  const nd4c_graph_value *to = &plan->graph->values[plan->graph->outputs.items[output].value];
+  return from->dtype == to->dtype && from->size == to->size && to->size > 0;
+}
+
+void nd4c_plan_print_overlays(const nd4c_plan *plan, nd4c_text *text) {
+  enum { SHOWN = 200 };
+  for (int32_t i = 0; i < plan->graph->outputs.count; i++) {
+    int32_t count = 0, first = 0;
+    for (int32_t k = plan->graph->inputs.count - 1; k >= 0; k--) {
+      const bool fits = is_as_large(plan, k, i) && nd4c_plan_may_overlay(plan, k, i);
+      count += fits;
+      first = fits ? k : first;
+    }
+    if (count > 0) {
+      nd4c_text_print(text, "  output '%.*s' may have the memory of input '%.*s'", SHOWN,
+                      plan->graph->outputs.items[i].name, SHOWN, plan->graph->inputs.items[first].name);
+    }
+    if (count > 1) {
+      nd4c_text_print(text, " or of %d others", count - 1);
+    }
+    if (count > 0) {
+      nd4c_text_print(text, "\n");
+    }
+  }
+}
