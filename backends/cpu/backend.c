@@ -29,8 +29,9 @@ static const nd4c_compiler *const compilers[] = {&nd4c_cpu_tile_compiler};
 static char the_device;
 
 /* A buffer that the backend allocates is one block, which begins with this header of one alignment unit. A buffer over
- * imported memory is the header alone. */
-enum { ALIGNMENT = 64 };
+ * imported memory is the header alone. From a huge page on the header is apart: the system would clear the whole first
+ * page for it, before the buffer is used. */
+enum { ALIGNMENT = 64, APART = 2 << 20 };
 struct nd4c_buffer_handle {
   void *address;
   size_t total_bytes;   /* of the block with its header */
@@ -69,9 +70,14 @@ static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *d
   ND4C_CPU_FAIL_IF(bytes < 0 || (uint64_t)bytes > SIZE_MAX - ALIGNMENT, ND4C_OVERFLOW,
                    "cpu: a buffer of %lld bytes is not possible", (long long)bytes);
   size_t total = (size_t)bytes + ALIGNMENT;
-  struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_buffer(total);
+  char *block = nd4c_cpu_host->allocate_buffer(total);
+  struct nd4c_buffer_handle *handle =
+      block != NULL && total >= APART ? nd4c_cpu_host->allocate(sizeof *handle) : (void *)block;
+  if (handle == NULL && block != NULL) {
+    nd4c_cpu_host->free_buffer(block, total);
+  }
   ND4C_CPU_FAIL_IF(handle == NULL, ND4C_MEMORY, "cpu: the system has no %lld bytes for a buffer", (long long)bytes);
-  *handle = (struct nd4c_buffer_handle){.address = (char *)handle + ALIGNMENT, .total_bytes = total};
+  *handle = (struct nd4c_buffer_handle){.address = block + ALIGNMENT, .total_bytes = total};
   *buffer = handle;
   return ND4C_OK;
 }
@@ -85,7 +91,12 @@ static void buffer_free(void *device, nd4c_buffer buffer) {
     nd4c_cpu_host->files->unmap(buffer->address, buffer->mapped_bytes);
     nd4c_cpu_host->files->close(buffer->descriptor);
   }
-  nd4c_cpu_host->free_buffer(buffer, buffer->total_bytes);
+  if (buffer->total_bytes >= APART) {
+    nd4c_cpu_host->free_buffer((char *)buffer->address - ALIGNMENT, buffer->total_bytes);
+    nd4c_cpu_host->free(buffer);
+  } else {
+    nd4c_cpu_host->free_buffer(buffer, buffer->total_bytes);
+  }
 }
 
 static void *buffer_address(void *device, nd4c_buffer buffer) {

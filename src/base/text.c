@@ -136,8 +136,15 @@ size_t nd4c_text_whole(const char *text, size_t length) {
 }
 
 char *nd4c_text_clean(char *text, bool lines) {
+  size_t plain = 0;
+  while (text[plain] >= 0x20 && text[plain] < 0x7f) { /* nearly always the whole text */
+    plain++;
+  }
+  if (text[plain] == '\0') {
+    return text;
+  }
   text[nd4c_text_whole(text, strlen(text))] = '\0';
-  for (char *at = text; *at != '\0';) {
+  for (char *at = text + plain; *at != '\0';) {
     const size_t bytes = nd4c_text_character(at);
     if (bytes == 0 && !(lines && *at == '\n')) {
       *at = strchr("\n\r\t", *at) != NULL ? ' ' : '?';

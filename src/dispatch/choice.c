@@ -46,8 +46,23 @@ typedef struct search {
 /* Calls with several results choose each time, and notes are rarely read: they are copied, not formatted. */
 static void note(const search *s, const char *name, const char *engine, const char *verdict) {
   const char *const parts[] = {"  ", name, " (engine ", engine, "): ", verdict, "\n"};
+  char line[REASON_SIZE];
+  size_t used = 0;
   for (size_t i = 0; s->trail != NULL && i < sizeof parts / sizeof parts[0]; i++) {
-    nd4c_text_append(s->trail, parts[i], strlen(parts[i]));
+    const size_t length = strlen(parts[i]);
+    if (length > sizeof line - used) {
+      nd4c_text_append(s->trail, line, used);
+      used = 0;
+    }
+    if (length > sizeof line) {
+      nd4c_text_append(s->trail, parts[i], length);
+    } else {
+      memcpy(line + used, parts[i], length);
+      used += length;
+    }
+  }
+  if (used > 0) {
+    nd4c_text_append(s->trail, line, used);
   }
 }
 
@@ -365,6 +380,9 @@ static nd4c_status fail_unsupported(const search *s) {
 /* Reports names in SD_KERNEL_DISABLE_ENGINES that cannot be applied, or fails in a strict context. */
 static nd4c_status check_disabled(const search *s) {
   nd4c_engine_refusal refusal;
+  if (s->rules.disabled[0] == '\0') {
+    return ND4C_OK;
+  }
   for (size_t position = 0; !s->context->unasked && nd4c_engine_next_refusal(&s->rules, &position, &refusal);) {
     if (s->context->strict) {
       return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_DISABLE_ENGINES=%.400s asks for %s disabled: %s", s->call->op->name,

@@ -5,6 +5,7 @@
 
 #include "array/shape.h"
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "graph/dynamic.h"
 #include "graph/plan/common.h"
@@ -102,10 +103,14 @@ static nd4c_status number_nodes(const nd4c_plan_common *common, const nd4c_bindi
 
 static nd4c_status fill(const nd4c_plan_common *common, const nd4c_binding *binding, nd4c_graph *to) {
   const nd4c_graph *from = common->graph;
-  to->value_capacity = from->value_count + SPARE;
-  to->node_capacity = from->node_count + SPARE;
-  ND4C_TRY(nd4c_allocate_or_fail((size_t)to->value_capacity, sizeof *to->values, "values of a graph", &to->values));
-  ND4C_TRY(nd4c_allocate_or_fail((size_t)to->node_capacity, sizeof *to->nodes, "nodes of a graph", &to->nodes));
+  const size_t values = (size_t)from->value_count + SPARE, nodes = (size_t)from->node_count + SPARE;
+  to->values = nd4c_recycle_take(values * sizeof *to->values);
+  to->nodes = nd4c_recycle_take(nodes * sizeof *to->nodes);
+  if (to->values == NULL || to->nodes == NULL) {
+    return nd4c_fail_memory("values and nodes of a graph", values * sizeof *to->values + nodes * sizeof *to->nodes);
+  }
+  to->value_capacity = to->recycled_values = (int32_t)values;
+  to->node_capacity = to->recycled_nodes = (int32_t)nodes;
   ND4C_TRY(number_values(from, binding, to));
   ND4C_TRY(number_nodes(common, binding, to));
   to->inputs = from->inputs;

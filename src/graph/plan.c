@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/config/config.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "device/stream/exit_and_fork.h"
@@ -64,12 +65,14 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
     nd4c_context_drop(plan->context);
   }
   plan->magic = ND4C_PLAN_DEAD;
-  nd4c_deallocate(plan);
+  nd4c_recycle_give(plan, sizeof *plan);
 }
 
 nd4c_status nd4c_plan_allocate(nd4c_plan **plan) {
-  nd4c_plan *created = NULL;
-  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *created, "a plan", &created));
+  nd4c_plan *created = nd4c_recycle_take(sizeof *created);
+  if (created == NULL) {
+    return nd4c_fail_memory("a plan", sizeof *created);
+  }
   created->magic = ND4C_PLAN_ALIVE;
   *plan = created;
   return ND4C_OK;

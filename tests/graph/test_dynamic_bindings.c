@@ -96,6 +96,32 @@ static void prepared_bindings_have_an_order(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* The tables of a dropped binding serve the next one: what a new size still takes from the system does not grow with
+ * the nodes. */
+static void a_new_size_takes_recycled_tables(void **state) {
+  (void)state;
+  enum { WARM = 40, MOST = 6 };
+  if (!ND4C_RECYCLES) {
+    skip();
+  }
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  const nd4c_plan_options least = {.struct_size = sizeof least, .binding_bytes = 1};
+  nd4c_plan *plan = make_plan(graph, &least);
+  for (int64_t m = 1; m <= WARM; m++) {
+    prepare(plan, 50, m);
+  }
+  int64_t fewest = INT64_MAX;
+  for (int64_t m = WARM; m < WARM + 4; m++) {
+    const int64_t before = nd4c_allocation_count();
+    prepare(plan, 50, m % 3 + 1);
+    const int64_t taken = nd4c_allocation_count() - before;
+    fewest = taken < fewest ? taken : fewest;
+  }
+  assert_true(fewest <= MOST);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void assert_reported(const nd4c_plan *plan, const char *text) {
   char *report = NULL;
   CHECK_OK(nd4c_plan_report(plan, &report));
@@ -311,6 +337,7 @@ int main(void) {
       cmocka_unit_test(bindings_are_dropped_by_bytes),
       cmocka_unit_test(the_binding_used_last_is_kept),
       cmocka_unit_test(prepared_bindings_have_an_order),
+      cmocka_unit_test(a_new_size_takes_recycled_tables),
       cmocka_unit_test(sizes_can_be_prepared),
       cmocka_unit_test(phases_follow_the_extents),
       cmocka_unit_test(bindings_leave_the_plan_its_constants),

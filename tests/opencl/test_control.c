@@ -1,6 +1,6 @@
 /* Branches, loops, scans and calls on an asynchronous device: the host reads what decides, and results are those of
  * eager calls on the host. */
-#include "../graph/control_cases.h"
+#include "../graph/control/control_cases.h"
 #include "faulty_loader.h"
 
 static nd4c_context *context;

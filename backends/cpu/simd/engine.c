@@ -24,7 +24,14 @@ bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  (void)vsnprintf(reason, reason_size, format, arguments);
+  if (strcmp(format, "%s") == 0) { /* most refusals are a text as it is, and a binding of a plan asks for many */
+    const char *text = va_arg(arguments, const char *);
+    const size_t whole = strlen(text), length = whole < reason_size ? whole : reason_size - 1;
+    memcpy(reason, text, length);
+    reason[length] = '\0';
+  } else {
+    (void)vsnprintf(reason, reason_size, format, arguments);
+  }
   va_end(arguments);
   return false;
 }

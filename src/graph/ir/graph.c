@@ -7,6 +7,7 @@
 #include "array/narrow.h"
 #include "array/shape.h"
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "graph/ir/control.h"
 #include "graph/ir/derived.h"
@@ -42,6 +43,14 @@ nd4c_status nd4c_graph_create(nd4c_graph **graph) {
   return ND4C_OK;
 }
 
+static void free_table(void *table, int32_t capacity, int32_t recycled, size_t size) {
+  if (recycled > 0 && capacity == recycled) {
+    nd4c_recycle_give(table, (size_t)capacity * size);
+  } else {
+    nd4c_deallocate(table);
+  }
+}
+
 void nd4c_graph_destroy(nd4c_graph *graph) {
   if (graph == NULL || graph->magic != GRAPH_MAGIC) {
     return;
@@ -62,8 +71,8 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
   nd4c_ports_free(&graph->inputs);
   nd4c_ports_free(&graph->outputs);
   nd4c_variables_free(graph);
-  nd4c_deallocate(graph->values);
-  nd4c_deallocate(graph->nodes);
+  free_table(graph->values, graph->value_capacity, graph->recycled_values, sizeof *graph->values);
+  free_table(graph->nodes, graph->node_capacity, graph->recycled_nodes, sizeof *graph->nodes);
   nd4c_deallocate(graph->held);
   nd4c_extents_destroy(graph->extents);
   nd4c_region_free(&graph->region);

@@ -50,6 +50,8 @@ struct nd4c_graph {
   nd4c_region region;
   nd4c_graph_value *values;
   int32_t value_count, value_capacity;
+  int32_t recycled_values, recycled_nodes; /* of a binding: capacities of tables that are given to base/recycle.h unless
+                                              they have grown; 0: none */
   nd4c_graph_node *nodes;
   int32_t node_count, node_capacity;
   nd4c_graph_ports inputs, outputs, variables;

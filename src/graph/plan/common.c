@@ -104,8 +104,7 @@ void nd4c_common_free(nd4c_plan_common *common) {
     while (common->buckets[i] != NULL) {
       nd4c_common_choice *gone = common->buckets[i];
       common->buckets[i] = gone->next;
-      nd4c_choice_release(gone->choice);
-      nd4c_deallocate(gone);
+      nd4c_common_choice_free(gone);
     }
   }
   nd4c_deallocate(common->buckets);

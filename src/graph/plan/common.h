@@ -44,8 +44,9 @@ struct nd4c_plan_common {
   nd4c_choice **latest; /* by a node's first output: its latest choice, one reference each */
   nd4c_common_choice **buckets;
   int32_t bucket_count, choice_count, choice_limit;
-  int64_t *signature; /* of the node being looked up */
-  int32_t signature_capacity;
+  int64_t *signature; /* of the node that was looked up last, and its hash */
+  int32_t signature_capacity, signature_length;
+  uint64_t signature_hash;
 };
 
 /* Describes the nodes of a plan's graph with dims, which must not change afterwards, except for their order. `lock`:
@@ -69,7 +70,9 @@ void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from,
 /* Gives the step, whose operands are described, an earlier choice and the places of its constants; *found false: there
  * is none. */
 nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, bool *found);
-/* Keeps the choice of a step. */
+/* Frees a choice that is off the table. */
+void nd4c_common_choice_free(nd4c_common_choice *choice);
+/* Keeps the choice of the step that was looked up last. */
 nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step);
 /* An earlier choice of the same node for other extents; NULL: none. Borrowed. */
 const nd4c_choice *nd4c_common_latest(const nd4c_plan *plan, const nd4c_step *step);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "graph/ir/attrs.h"
 #include "graph/plan/common.h"
@@ -102,6 +103,12 @@ static nd4c_common_choice *find(const nd4c_plan_common *common, uint64_t hash, i
   return at;
 }
 
+void nd4c_common_choice_free(nd4c_common_choice *choice) {
+  nd4c_choice_release(choice->choice);
+  nd4c_recycle_give(choice, sizeof *choice + (size_t)choice->length * sizeof *choice->signature +
+                                (size_t)choice->input_count * sizeof *choice->inputs);
+}
+
 /* Frees the choices that no binding has any more. */
 static void sweep(nd4c_plan_common *common) {
   for (int32_t i = 0; i < common->bucket_count; i++) {
@@ -113,8 +120,7 @@ static void sweep(nd4c_plan_common *common) {
         continue;
       }
       *link = at->next;
-      nd4c_choice_release(at->choice);
-      nd4c_deallocate(at);
+      nd4c_common_choice_free(at);
       common->choice_count--;
     }
   }
@@ -168,8 +174,9 @@ nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, bool *foun
   }
   ND4C_TRY(make_room(common, plan, step));
   const int32_t length = write_signature(plan, step, kind);
-  const uint64_t hash = nd4c_hash_bytes(0, common->signature, (size_t)length * sizeof *common->signature);
-  const nd4c_common_choice *known = find(common, hash, length);
+  common->signature_length = length;
+  common->signature_hash = nd4c_hash_bytes(0, common->signature, (size_t)length * sizeof *common->signature);
+  const nd4c_common_choice *known = find(common, common->signature_hash, length);
   if (known != NULL) {
     *found = true;
     step->choice = nd4c_choice_retain(known->choice);
@@ -194,13 +201,13 @@ nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step) {
     return ND4C_OK;
   }
   ND4C_TRY(make_place(common));
-  const int32_t length = write_signature(plan, step, kind);
+  const int32_t length = common->signature_length;
   const size_t signature = (size_t)length * sizeof(int64_t), inputs = (size_t)step->input_count * sizeof(nd4c_tensor);
-  nd4c_common_choice *kept = nd4c_allocate(sizeof *kept + signature + inputs);
+  nd4c_common_choice *kept = nd4c_recycle_take_raw(sizeof *kept + signature + inputs);
   if (kept == NULL) {
     return nd4c_fail_memory("a kernel choice of a plan", sizeof *kept + signature + inputs);
   }
-  *kept = (nd4c_common_choice){.hash = nd4c_hash_bytes(0, common->signature, signature),
+  *kept = (nd4c_common_choice){.hash = common->signature_hash,
                                .choice = nd4c_choice_retain(step->choice),
                                .length = length,
                                .input_count = step->input_count,

@@ -4,7 +4,7 @@
 #define ND4C_TESTS_CONTROL_CHECK_H
 
 #include "graph/ir/control.h"
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 enum { CONTROL_PORTS = 16 };
 
