@@ -94,82 +94,16 @@ int32_t nd4c_quantized_byte(const nd4c_quantized *to, double number) {
 
 /* -- constants ---------------------------------------------------------------------------------------------------- */
 
-static double element(nd4c_dtype dtype, const void *elements, int64_t index) {
-  switch (dtype) {
-    case ND4C_INT8:
-      return ((const int8_t *)elements)[index];
-    case ND4C_UINT8:
-      return ((const uint8_t *)elements)[index];
-    case ND4C_INT32:
-      return ((const int32_t *)elements)[index];
-    case ND4C_FLOAT64:
-      return ((const double *)elements)[index];
-    default:
-      return (double)((const float *)elements)[index];
-  }
-}
-
-double *nd4c_quantized_numbers(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_status *status) {
-  const nd4c_array *array = constant_of(rewrite, value);
-  *status = ND4C_OK;
-  if (array == NULL || !(is_byte(array->dtype) || array->dtype == ND4C_INT32 || array->dtype == ND4C_FLOAT32 ||
-                         array->dtype == ND4C_FLOAT64)) {
-    return NULL;
-  }
-  size_t bytes = (size_t)(array->size * nd4c_dtype_size(array->dtype));
-  double *numbers = nd4c_allocate((size_t)array->size * sizeof *numbers + 1);
-  void *elements = nd4c_allocate(bytes + 1);
-  if (numbers == NULL || elements == NULL) {
-    *status = nd4c_fail_memory("reading constants", bytes);
-  } else {
-    *status = nd4c_array_read(array, elements, bytes);
-  }
-  for (int64_t i = 0; *status == ND4C_OK && i < array->size; i++) {
-    numbers[i] = element(array->dtype, elements, i);
-  }
-  if (*status != ND4C_OK) {
-    nd4c_deallocate(numbers);
-    numbers = NULL;
-  }
-  nd4c_deallocate(elements);
-  return numbers;
-}
-
-nd4c_status nd4c_quantized_constant(nd4c_rewrite *rewrite, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
-                                    const double *numbers, nd4c_value *value) {
-  nd4c_array *array = NULL;
-  ND4C_TRY(nd4c_array_empty(dtype, rank, shape, rewrite->context->device, &array));
-  size_t bytes = (size_t)(array->size * nd4c_dtype_size(dtype));
-  void *elements = nd4c_allocate(bytes + 1);
-  nd4c_status status = elements == NULL ? nd4c_fail_memory("folding constants", bytes) : ND4C_OK;
-  for (int64_t i = 0; status == ND4C_OK && i < array->size; i++) {
-    if (dtype == ND4C_INT32) {
-      ((int32_t *)elements)[i] = (int32_t)numbers[i];
-    } else if (dtype == ND4C_UINT8) {
-      ((uint8_t *)elements)[i] = (uint8_t)numbers[i];
-    } else {
-      ((int8_t *)elements)[i] = (int8_t)numbers[i];
-    }
-  }
-  status = status == ND4C_OK ? nd4c_array_write(array, elements, bytes) : status;
-  nd4c_deallocate(elements);
-  if (status != ND4C_OK) {
-    nd4c_array_release(array);
-    return status;
-  }
-  return nd4c_rewrite_constant(rewrite, array, value);
-}
-
 nd4c_status nd4c_quantized_zero(nd4c_rewrite *rewrite, const nd4c_quantized *of, nd4c_value *zero) {
   const double none = 0;
   *zero = of->zero;
-  return of->zero >= 0 ? ND4C_OK : nd4c_quantized_constant(rewrite, of->dtype, 0, NULL, &none, zero);
+  return of->zero >= 0 ? ND4C_OK : nd4c_constant_make(rewrite, of->dtype, 0, NULL, &none, zero);
 }
 
 /* Whether all zero points are `number`; those that are left out are 0. */
 static nd4c_status has_zero(const nd4c_rewrite *rewrite, const nd4c_quantized *w, double number, bool *has) {
   nd4c_status status = ND4C_OK;
-  double *zeros = w->zero < 0 ? NULL : nd4c_quantized_numbers(rewrite, w->zero, &status);
+  double *zeros = w->zero < 0 ? NULL : nd4c_constant_elements(rewrite, w->zero, &status);
   *has = zeros != NULL || number == 0;
   for (int64_t i = 0; zeros != NULL && i < rewrite->graph->values[w->zero].constant->size; i++) {
     *has = *has && zeros[i] == number;
@@ -191,18 +125,18 @@ nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *
   if (!fits) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_quantized_constant(rewrite, ND4C_INT8, 0, NULL, &none, zero));
+  ND4C_TRY(nd4c_constant_make(rewrite, ND4C_INT8, 0, NULL, &none, zero));
   if (shift == 0) {
     *value = w->bytes;
     return ND4C_OK;
   }
   nd4c_status status = ND4C_OK;
-  double *numbers = nd4c_quantized_numbers(rewrite, w->bytes, &status);
+  double *numbers = nd4c_constant_elements(rewrite, w->bytes, &status);
   for (int64_t i = 0; numbers != NULL && i < array->size; i++) {
     numbers[i] -= shift;
   }
   if (numbers != NULL) {
-    status = nd4c_quantized_constant(rewrite, ND4C_INT8, array->rank, array->shape, numbers, value);
+    status = nd4c_constant_make(rewrite, ND4C_INT8, array->rank, array->shape, numbers, value);
   }
   nd4c_deallocate(numbers);
   return status;

@@ -33,12 +33,6 @@ nd4c_status nd4c_quantized_zero(nd4c_rewrite *rewrite, const nd4c_quantized *of,
 /* The byte that quantising a number gives. NaN counts as 0. */
 int32_t nd4c_quantized_byte(const nd4c_quantized *to, double number);
 
-/* All elements of a constant of float32, float64, int32, int8 or uint8 in C order, to be freed with nd4c_deallocate.
- * NULL with *status OK if the value is no such constant; else *status is a failure of memory or a device. */
-double *nd4c_quantized_numbers(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_status *status);
-/* A new constant of int32 or int8 from whole numbers in its range. */
-nd4c_status nd4c_quantized_constant(nd4c_rewrite *rewrite, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
-                                    const double *numbers, nd4c_value *value);
 /* Constant weights as int8 without zero points; *value is ND4C_VALUE_NONE if they have none such: uint8 with zero
  * points of 128 become int8, int8 with zero points of 0 stay. *zero gets a zero point of one 0. */
 nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *w, nd4c_value *value, nd4c_value *zero);

@@ -85,11 +85,13 @@ const char *nd4c_fused_text(const nd4c_graph_node *first, const char *second, ch
 
 /* True, with its value, if the value is a constant with one element of a floating or integer dtype. */
 bool nd4c_constant_scalar(const nd4c_rewrite *rewrite, nd4c_value value, double *number);
-/* All elements of a constant of float32 or float64 in C order, to be freed with nd4c_deallocate. NULL with *status OK
- * if the value is not a constant, has more than `limit` elements or another dtype; else *status is a failure of memory
- * or a device. */
+/* All elements of a constant of float32, float64, int32, int8 or uint8 in C order, to be freed with nd4c_deallocate.
+ * NULL with *status OK if the value is no such constant; else *status is a failure of memory or a device. */
+double *nd4c_constant_elements(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_status *status);
+/* The same, but NULL also for integers and for more than `limit` elements. */
 double *nd4c_constant_numbers(const nd4c_rewrite *rewrite, nd4c_value value, int64_t limit, nd4c_status *status);
-/* A new constant on the context's device from C-ordered numbers. */
+/* A new constant of one of these dtypes on the context's device from C-ordered numbers, which an integer dtype holds.
+ */
 nd4c_status nd4c_constant_make(nd4c_rewrite *rewrite, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
                                const double *numbers, nd4c_value *value);
 

@@ -135,10 +135,10 @@ static nd4c_status bound_bytes(nd4c_rewrite *rewrite, int32_t index, const nd4c_
   nd4c_value inputs[2];
   nd4c_op op = wanted[0] ? ND4C_OP_maximum : ND4C_OP_minimum;
   ND4C_TRY(emit_quantize(rewrite, x, to, &inputs[0]));
-  ND4C_TRY(nd4c_quantized_constant(rewrite, to->dtype, 0, NULL, &bytes[wanted[0] ? 0 : 1], &inputs[1]));
+  ND4C_TRY(nd4c_constant_make(rewrite, to->dtype, 0, NULL, &bytes[wanted[0] ? 0 : 1], &inputs[1]));
   if (wanted[0] && wanted[1]) {
     ND4C_TRY(nd4c_emit_binary(&rewrite->emitter, ND4C_OP_maximum, inputs[0], inputs[1], &inputs[0]));
-    ND4C_TRY(nd4c_quantized_constant(rewrite, to->dtype, 0, NULL, &bytes[1], &inputs[1]));
+    ND4C_TRY(nd4c_constant_make(rewrite, to->dtype, 0, NULL, &bytes[1], &inputs[1]));
     op = ND4C_OP_minimum;
   }
   bool done = false;

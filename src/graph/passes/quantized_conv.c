@@ -29,13 +29,13 @@ static nd4c_status read_bias(const nd4c_rewrite *rewrite, nd4c_value bias, bias_
   const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, bias, ND4C_OP_dequantize_linear);
   nd4c_status status = ND4C_OK;
   if (node == NULL) {
-    source->numbers = nd4c_quantized_numbers(rewrite, bias, &status);
+    source->numbers = nd4c_constant_elements(rewrite, bias, &status);
     return status;
   }
   double zero = 0;
   nd4c_value zeros = nd4c_node_input(node, ND4C_IN_dequantize_linear_zero_point);
   nd4c_value scale = node->inputs[ND4C_IN_dequantize_linear_scale];
-  double *zero_points = zeros < 0 ? NULL : nd4c_quantized_numbers(rewrite, zeros, &status);
+  double *zero_points = zeros < 0 ? NULL : nd4c_constant_elements(rewrite, zeros, &status);
   for (int64_t i = 0; zero_points != NULL && i < rewrite->graph->values[zeros].size; i++) {
     zero = zero_points[i] != 0 ? zero_points[i] : zero;
   }
@@ -47,10 +47,10 @@ static nd4c_status read_bias(const nd4c_rewrite *rewrite, nd4c_value bias, bias_
   if (status != ND4C_OK || zero != 0 || !known || rewrite->graph->values[node->inputs[0]].dtype != ND4C_INT32) {
     return status;
   }
-  source->scales = nd4c_quantized_numbers(rewrite, scale, &status);
+  source->scales = nd4c_constant_elements(rewrite, scale, &status);
   source->scale_count = count;
   if (source->scales != NULL) {
-    source->numbers = nd4c_quantized_numbers(rewrite, node->inputs[0], &status);
+    source->numbers = nd4c_constant_elements(rewrite, node->inputs[0], &status);
   }
   return status;
 }
@@ -70,7 +70,7 @@ static nd4c_status make_bias(nd4c_rewrite *rewrite, nd4c_value bias, const nd4c_
     fits = fabs(source.numbers[i]) < 0x1p30;
   }
   if (fits) {
-    status = nd4c_quantized_constant(rewrite, ND4C_INT32, 1, &count, source.numbers, value);
+    status = nd4c_constant_make(rewrite, ND4C_INT32, 1, &count, source.numbers, value);
   }
   nd4c_deallocate(source.numbers);
   nd4c_deallocate(source.scales);
@@ -110,7 +110,7 @@ static nd4c_status make(nd4c_rewrite *rewrite, int32_t index, const nd4c_graph_n
   }
   if (bias >= 0) {
     nd4c_status status = ND4C_OK;
-    double *scales = nd4c_quantized_numbers(rewrite, w.scale, &status);
+    double *scales = nd4c_constant_elements(rewrite, w.scale, &status);
     if (scales != NULL) {
       status = make_bias(rewrite, bias, &x, scales, graph->values[w.scale].size, &inputs[ND4C_IN_qlinear_conv_bias]);
     }
