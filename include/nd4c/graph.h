@@ -18,7 +18,8 @@ ND4C_EXTERN_C_BEGIN
 
 typedef struct nd4c_graph nd4c_graph;
 typedef struct nd4c_plan nd4c_plan;
-typedef struct nd4c_state nd4c_state; /* nd4c/variable.h */
+typedef struct nd4c_state nd4c_state;             /* nd4c/variable.h */
+typedef struct nd4c_calibration nd4c_calibration; /* nd4c/calibration.h */
 
 /* A value of a graph: an input, a variable, a constant, or an output of a node. Negative: none. */
 typedef int32_t nd4c_value;
@@ -170,15 +171,16 @@ typedef struct nd4c_plan_options {
    * others run the same binding, and contiguous copies of inputs and outputs. 0: as the property nd4c.plan.bindings
    * says. ARGUMENT: negative. */
   int64_t binding_bytes;
-  /* The dtype in which nodes of float32 compute: ND4C_BFLOAT16 or ND4C_FLOAT16. Products, convolutions and attention,
-   * and what lies between them, then take and give values of this dtype where the device has a fast kernel for it; sums
-   * inside a kernel stay float32, and so do layer_norm and rms_norm, the sums that they read, and what follows the last
-   * product. Inputs and outputs of the graph keep their dtypes. Results have the precision of the dtype (8 bits for
-   * bfloat16, 11 for float16); float16 overflows above 65504. ND4C_DTYPE_NONE: as the property nd4c.plan.precision
-   * says, which by default asks for nothing, and which no_optimization and a list of passes without reduced_precision
-   * override, as the report says. ARGUMENT: another dtype, or together with no_optimization. UNSUPPORTED: the device
-   * has no fast product of this dtype, or the plan has a placement on several devices, or nd4c_plan_compile is asked.
-   * The report says how many nodes compute in the dtype. */
+  /* The dtype in which nodes of float32 compute: ND4C_BFLOAT16, ND4C_FLOAT16, or ND4C_INT8, of which `calibration`
+   * says more. Of the first two: products, convolutions and attention, and what lies between them, then take and give
+   * values of this dtype where the device has a fast kernel for it; sums inside a kernel stay float32, and so do
+   * layer_norm and rms_norm, the sums that they read, and what follows the last product. Inputs and outputs of the
+   * graph keep their dtypes. Results have the precision of the dtype (8 bits for bfloat16, 11 for float16); float16
+   * overflows above 65504. ND4C_DTYPE_NONE: as the property nd4c.plan.precision says, which by default asks for
+   * nothing, and which no_optimization and a list of passes without reduced_precision override, as the report says.
+   * ARGUMENT: another dtype, or together with no_optimization. UNSUPPORTED: the device has no fast product of this
+   * dtype, or the plan has a placement on several devices, or nd4c_plan_compile is asked. The report says how many
+   * nodes compute in the dtype. */
   nd4c_dtype precision;
   /* Where the graph's variables are (nd4c/variable.h); the plan keeps a reference. NULL: the graph's own state. */
   nd4c_state *state;
@@ -198,6 +200,13 @@ typedef struct nd4c_plan_options {
    * property nd4c.plan.buckets says, by default none. ARGUMENT (CONFIG for the property): another text. NAME: there is
    * no such dim; the property may name dims of other graphs. */
   const char *buckets;
+  /* With ND4C_INT8, the ranges of the values (nd4c/calibration.h). Convolutions, products with constant weights and
+   * what lies between them then compute on bytes where the device has a fast kernel for it: weights are int8 with a
+   * scale for each output channel, other values uint8 with one scale. NULL: only products with constant weights do, and
+   * each run finds the range of their first factor. Bodies of control flow stay in float32. The report names what stays
+   * in float32, and why. Read while the plan is created. ARGUMENT: another precision, a calibration that is not
+   * finished, or that of a graph with other weights. */
+  const nd4c_calibration *calibration;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps

@@ -34,6 +34,8 @@ typedef struct nd4c_model_options {
   nd4c_dtype precision; /* the dtype in which nodes of float32 compute, for the model's plans (nd4c_plan_options);
                            checked when a plan is created. A model that is interpreted computes in its own dtypes, and
                            its report says so (strict context: UNSUPPORTED) */
+  nd4c_calibration *calibration; /* for precision ND4C_INT8, for the model's plans (nd4c_plan_options), which hold one
+                                    reference; NULL: none. ARGUMENT: the precision is another one */
 } nd4c_model_options;
 
 /* Opens a model file and checks all of it: wire format, sizes, the order of the graph, ops and opsets. options NULL:

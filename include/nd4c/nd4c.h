@@ -9,6 +9,7 @@
 #define ND4C_ND4C_H
 
 #include "nd4c/array.h"
+#include "nd4c/calibration.h"
 #include "nd4c/cancellation.h"
 #include "nd4c/collective.h"
 #include "nd4c/config.h"

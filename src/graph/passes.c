@@ -86,19 +86,21 @@ static nd4c_status find_context(const nd4c_plan *plan, nd4c_context **context) {
   return plan->context->device == host ? ND4C_OK : nd4c_routing_context(plan->context, host, context);
 }
 
-static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *changes) {
+static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *changes, bool *ends_round) {
   nd4c_rewrite rewrite;
   nd4c_status status =
       nd4c_rewrite_begin(&rewrite, d->plan->graph, row->where == ND4C_PASS_ANY ? d->context : d->plan->context);
   rewrite.math = d->plan->compile != NULL ? d->plan->compile->math : ND4C_MATH_EXACT;
   rewrite.precision = d->plan->precision;
   rewrite.arena_bytes = d->plan->arena_limit;
+  rewrite.quantization = d->plan->quantization;
   if (status == ND4C_OK) {
     status = row->run(&rewrite);
   }
   const nd4c_status ended = nd4c_rewrite_end(&rewrite);
   status = status != ND4C_OK ? status : ended;
   *changes = rewrite.changes;
+  *ends_round = rewrite.ends_round;
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "pass %s", row->name);
 }
 
@@ -109,7 +111,7 @@ static void weigh(driver *d, nd4c_pass_record *record) {
   record->raised += d->weight > before && before > 0 ? (d->weight - before) / before : 0;
 }
 
-static nd4c_status run_pass(driver *d, int32_t index, bool *changed) {
+static nd4c_status run_pass(driver *d, int32_t index, bool *changed, bool *ends_round) {
   const nd4c_pass *row = d->rows[index];
   const int32_t before = d->plan->graph->node_count;
   nd4c_pass_record *record = &d->plan->passes[index];
@@ -119,7 +121,7 @@ static nd4c_status run_pass(driver *d, int32_t index, bool *changed) {
   if (d->watch != NULL) {
     ND4C_TRY(d->watch->before(d->watch, d->plan, row));
   }
-  ND4C_TRY(rewrite_graph(d, row, &changes));
+  ND4C_TRY(rewrite_graph(d, row, &changes, ends_round));
   if (d->watch != NULL) {
     ND4C_TRY(d->watch->after(d->watch, d->plan, row, changes));
   }
@@ -154,13 +156,14 @@ static bool can_run(const driver *d, int32_t index) {
 
 static nd4c_status run_round(driver *d, nd4c_phase phase, int32_t round, bool *changed) {
   *changed = false;
+  bool ends = false;
   if (d->watch != NULL) {
     d->watch->round = round + 1;
   }
-  for (int32_t i = 0; i < d->count; i++) {
+  for (int32_t i = 0; i < d->count && !ends; i++) {
     bool one = false;
     if (d->rows[i]->phase == phase && can_run(d, i) && d->settled[i] != d->version) {
-      ND4C_TRY(run_pass(d, i, &one));
+      ND4C_TRY(run_pass(d, i, &one, &ends));
     }
     *changed = *changed || one;
   }

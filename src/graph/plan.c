@@ -16,6 +16,7 @@
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 #include "graph/precision.h"
+#include "graph/quantization.h"
 #include "graph/variables.h"
 
 void nd4c_plan_destroy(nd4c_plan *plan) {
@@ -23,6 +24,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
     return;
   }
   nd4c_dynamic_free(plan);
+  nd4c_quantization_free(plan->quantization);
   nd4c_callers_free(plan);
   nd4c_plan_free_variables(plan);
   nd4c_plan_release_mode(plan);
@@ -112,6 +114,7 @@ nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize) {
 
 static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, const nd4c_plan_options *options) {
   const bool optimize = options == NULL || !options->no_optimization;
+  ND4C_TRY(nd4c_quantization_check_graph(plan, graph));
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
   plan->nodes_recorded = graph->node_count;
   ND4C_TRY(nd4c_plan_open_variables(plan, options));
@@ -214,6 +217,9 @@ nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context
   }
   created->placement = NULL;
   created->helper = NULL;
+  if (created->quantization != NULL) {
+    created->quantization->calibration = NULL;
+  }
   nd4c_plan_drop_compiled(created);
   *plan = created;
   return ND4C_OK;

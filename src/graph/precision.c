@@ -9,13 +9,15 @@
 #include "base/status.h"
 #include "dispatch/choice.h"
 #include "graph/passes.h"
+#include "graph/quantization.h"
 
 nd4c_status nd4c_precision_check_dtype(nd4c_dtype precision) {
-  if (precision == ND4C_DTYPE_NONE || precision == ND4C_BFLOAT16 || precision == ND4C_FLOAT16) {
+  if (precision == ND4C_DTYPE_NONE || precision == ND4C_BFLOAT16 || precision == ND4C_FLOAT16 ||
+      precision == ND4C_INT8) {
     return ND4C_OK;
   }
   const char *name = nd4c_dtype_name(precision);
-  return nd4c_fail(ND4C_ARGUMENT, "options.precision is %s (%d), expected bfloat16, float16 or none",
+  return nd4c_fail(ND4C_ARGUMENT, "options.precision is %s (%d), expected bfloat16, float16, int8 or none",
                    name != NULL ? name : "no dtype", (int)precision);
 }
 
@@ -25,8 +27,8 @@ static nd4c_status read_property(nd4c_dtype *precision) {
     return ND4C_OK;
   }
   if (nd4c_dtype_find(text, precision) != ND4C_OK || nd4c_precision_check_dtype(*precision) != ND4C_OK) {
-    return nd4c_fail(ND4C_CONFIG, "nd4c.plan.precision (ND4C_PLAN_PRECISION) is '%s', expected bfloat16 or float16",
-                     text);
+    return nd4c_fail(ND4C_CONFIG,
+                     "nd4c.plan.precision (ND4C_PLAN_PRECISION) is '%s', expected bfloat16, float16 or int8", text);
   }
   return ND4C_OK;
 }
@@ -48,6 +50,9 @@ nd4c_status nd4c_precision_read(const nd4c_plan_options *options, nd4c_dtype *pr
 
 /* A product large enough that only a kernel made for the dtype takes it. */
 nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precision, const char *from) {
+  if (precision == ND4C_INT8) {
+    return nd4c_quantization_check_device(context, from);
+  }
   enum { SIDE = 256 };
   static const int64_t shape[] = {SIDE, SIDE}, strides[] = {SIDE, 1};
   const nd4c_op_def *def = nd4c_op_get_def(ND4C_OP_matmul);
@@ -75,17 +80,47 @@ nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precis
                    nd4c_dtype_name(precision), context->device->name);
 }
 
+/* The pass that does it. */
+static const char *pass_of(nd4c_dtype precision) {
+  return precision == ND4C_INT8 ? "quantize" : "reduced_precision";
+}
+
+static const char *why_off(nd4c_dtype precision) {
+  return precision == ND4C_INT8 ? "the pass quantize is switched off" : "the pass reduced_precision is switched off";
+}
+
 static bool is_switched_off(const nd4c_plan *plan) {
   for (int32_t i = 0; i < nd4c_passes_count(); i++) {
-    if (strcmp(nd4c_passes_at(i)->name, "reduced_precision") == 0) {
+    if (strcmp(nd4c_passes_at(i)->name, pass_of(plan->precision)) == 0) {
       return plan->switches.off[i];
     }
   }
   return true;
 }
 
+/* The ranges that the options give for int8. */
+static nd4c_status read_calibration(const nd4c_plan *plan, const nd4c_plan_options *options,
+                                    const nd4c_calibration **calibration) {
+  *calibration = options != NULL && ND4C_HAS_FIELD(options, calibration) ? options->calibration : NULL;
+  return *calibration == NULL || plan->precision == ND4C_INT8
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ARGUMENT, "options.calibration is set, but the precision is %s, expected int8",
+                         plan->precision == ND4C_DTYPE_NONE ? "none" : nd4c_dtype_name(plan->precision));
+}
+
+/* What becomes of int8: a plan that is quantised has no other precision. */
+static nd4c_status settle_bytes(nd4c_plan *plan, const nd4c_calibration *calibration) {
+  if (plan->precision != ND4C_INT8) {
+    return ND4C_OK;
+  }
+  plan->precision = ND4C_DTYPE_NONE; /* kernels that look at it compute in the dtypes of the rewritten graph */
+  return nd4c_quantization_begin(plan, calibration);
+}
+
 nd4c_status nd4c_precision_settle(nd4c_plan *plan, const nd4c_plan_options *options) {
+  const nd4c_calibration *calibration = NULL;
   ND4C_TRY(nd4c_precision_read(options, &plan->precision, &plan->precision_from));
+  ND4C_TRY(read_calibration(plan, options, &calibration));
   if (plan->precision != ND4C_DTYPE_NONE && plan->placement != NULL) {
     return nd4c_fail(ND4C_UNSUPPORTED,
                      "%s is %s: a plan with a placement on several devices computes in the recorded "
@@ -94,13 +129,13 @@ nd4c_status nd4c_precision_settle(nd4c_plan *plan, const nd4c_plan_options *opti
   }
   ND4C_TRY(nd4c_precision_check_device(plan->context, plan->precision, plan->precision_from));
   plan->precision_why = options != NULL && options->no_optimization ? "options.no_optimization is set"
-                        : is_switched_off(plan)                     ? "the pass reduced_precision is switched off"
+                        : is_switched_off(plan)                     ? why_off(plan->precision)
                                                                     : NULL;
   if (plan->precision != ND4C_DTYPE_NONE && plan->precision_why != NULL) {
     plan->precision_unused = plan->precision;
     plan->precision = ND4C_DTYPE_NONE; /* kernels that look at it compute as the recorded dtypes say */
   }
-  return ND4C_OK;
+  return settle_bytes(plan, calibration);
 }
 
 nd4c_status nd4c_precision_refuse_ahead(const nd4c_plan_options *options) {
@@ -120,6 +155,9 @@ void nd4c_plan_print_precision(const nd4c_plan *plan, nd4c_text *text) {
   if (plan->precision_unused != ND4C_DTYPE_NONE) {
     nd4c_text_print(text, "precision: %s (%s) is not used, because %s\n", nd4c_dtype_name(plan->precision_unused),
                     plan->precision_from, plan->precision_why);
+  }
+  if (plan->quantization != NULL) {
+    nd4c_quantization_print(plan, text);
   }
   if (plan->precision == ND4C_DTYPE_NONE) {
     return;

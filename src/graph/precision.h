@@ -7,14 +7,14 @@
 #include "base/text.h"
 #include "graph/plan.h"
 
-/* ARGUMENT unless it is ND4C_DTYPE_NONE, ND4C_BFLOAT16 or ND4C_FLOAT16. */
+/* ARGUMENT unless it is ND4C_DTYPE_NONE, ND4C_BFLOAT16, ND4C_FLOAT16 or ND4C_INT8. */
 nd4c_status nd4c_precision_check_dtype(nd4c_dtype precision);
 
 /* What the options or, if they ask for nothing, the property ask for; *from names the one of the two. ARGUMENT: another
  * dtype, or the options ask for no_optimization, too. CONFIG: the property has another text. */
 nd4c_status nd4c_precision_read(const nd4c_plan_options *options, nd4c_dtype *precision, const char **from);
 
-/* UNSUPPORTED if the context's device has no fast product of this dtype. */
+/* UNSUPPORTED if the context's device has no fast product of this dtype; int8: of bytes. */
 nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precision, const char *from);
 
 /* Reads and checks the precision of a plan whose context and switches are known, and keeps it in the plan: as unused if

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/compile_request.h"
+#include "graph/calibration/table.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 #include "graph/precision.h"
@@ -47,6 +48,7 @@ static void free_model(nd4c_model *model) {
   nd4c_deallocate(model->compile);
   nd4c_deallocate(model->compiled);
   nd4c_deallocate(model->passes);
+  nd4c_calibration_release(model->calibration);
   model->magic = MODEL_DEAD;
   nd4c_deallocate(model);
 }
@@ -96,6 +98,16 @@ static nd4c_status check_options(const char *function, const nd4c_model_options 
   return ND4C_OK;
 }
 
+static nd4c_status keep_calibration(nd4c_model *model, nd4c_calibration *calibration) {
+  ND4C_TRY(nd4c_calibration_check_finished(calibration, "options.calibration"));
+  if (model->precision != ND4C_INT8) {
+    return nd4c_fail(ND4C_ARGUMENT, "options.calibration is set, but options.precision is %s, expected int8",
+                     model->precision == ND4C_DTYPE_NONE ? "none" : nd4c_dtype_name(model->precision));
+  }
+  model->calibration = nd4c_calibration_retain(calibration);
+  return ND4C_OK;
+}
+
 /* Takes over the reference to `blob`. */
 static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_model_options *options,
                              nd4c_model **model) {
@@ -128,6 +140,9 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, precision)) {
     made->precision = options->precision;
     status = nd4c_precision_check_dtype(made->precision);
+  }
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, calibration) && options->calibration != NULL) {
+    status = keep_calibration(made, options->calibration);
   }
   if (status == ND4C_OK) {
     status = prepare(made);

@@ -9,6 +9,7 @@
 #include "graph/callers.h"
 #include "graph/plan.h"
 #include "import/onnx/import.h"
+#include "nd4c/calibration.h"
 #include "nd4c/model.h"
 
 /* A declared input or output as nd4c_model_value shows it; everything in the model's region. */
@@ -74,6 +75,7 @@ struct nd4c_model {
   char *compiled;                  /* path of a file of executables, NULL: none */
   char *passes;                    /* which passes run, NULL: as the property says */
   nd4c_dtype precision;            /* of nodes of float32; ND4C_DTYPE_NONE: as the property says */
+  nd4c_calibration *calibration;   /* one reference, for precision int8; NULL: none */
   int32_t input_count, output_count;
   nd4c_model_port *inputs, *outputs;
   nd4c_array **initializers; /* one reference each, NULL until first used; changed by the thread that has the turn */

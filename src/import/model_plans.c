@@ -85,7 +85,8 @@ nd4c_plan_options nd4c_model_plan_options(const nd4c_model *model) {
                              .no_optimization = model->no_optimization || model->all_intermediates,
                              .compile = model->compile,
                              .passes = model->passes,
-                             .precision = model->precision};
+                             .precision = model->precision,
+                             .calibration = model->calibration};
 }
 
 nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_context *context) {

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "device/context/context.h"
+#include "graph/calibration/table.h"
 #include "import/model_internal.h"
 #include "model_build.h"
 #include "nd4c/nd4c.h"
@@ -155,10 +156,32 @@ static void hands_the_precision_to_plans(void **state) {
   wire_bytes bytes = {0};
   build_example(&bytes);
   model = NULL;
-  const nd4c_model_options wrong = {.struct_size = sizeof wrong, .precision = ND4C_INT8};
+  const nd4c_model_options wrong = {.struct_size = sizeof wrong, .precision = ND4C_FLOAT64};
   assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, &wrong, NULL, NULL, &model), ND4C_ARGUMENT);
-  assert_non_null(strstr(nd4c_error_message(), "options.precision is int8"));
+  assert_non_null(strstr(nd4c_error_message(), "options.precision is float64"));
   assert_null(model);
+}
+
+/* Ranges are for int8 alone, and the model keeps them. */
+static void keeps_its_calibration(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"nd4c_calibration\": 1, \"method\": \"min_max\", \"samples\": 1, "
+      "\"fingerprint\": \"0000000000000000\", \"ranges\": {}}";
+  nd4c_model_options options = {.struct_size = sizeof options};
+  nd4c_model *model = NULL;
+  wire_bytes bytes = {0};
+  build_example(&bytes);
+  assert_int_equal(nd4c_calibration_load_memory(text, sizeof text - 1, &options.calibration), ND4C_OK);
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, &options, NULL, NULL, &model), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "options.precision is none, expected int8"));
+  assert_null(model);
+  options.precision = ND4C_INT8;
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, &options, NULL, NULL, &model), ND4C_OK);
+  nd4c_calibration_release(options.calibration);
+  assert_int_equal(nd4c_calibration_count(model->calibration), 0);
+  assert_true(model->calibration->references == 1);
+  nd4c_model_close(model);
 }
 
 static void gives_its_graph(void **state) {
@@ -621,6 +644,7 @@ int main(void) {
                                      cmocka_unit_test(refuses_options_without_a_size),
                                      cmocka_unit_test(hands_switches_of_passes_to_plans),
                                      cmocka_unit_test(hands_the_precision_to_plans),
+                                     cmocka_unit_test(keeps_its_calibration),
                                      cmocka_unit_test(gives_its_graph),
                                      cmocka_unit_test(matches_inputs),
                                      cmocka_unit_test(keeps_plans),

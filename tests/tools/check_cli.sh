@@ -7,10 +7,10 @@
 expect 0 "$nd4c" --version
 says out '^nd4c [0-9]+\.[0-9]+\.[0-9]+ \('
 expect 0 "$nd4c" --help
-for command in info ops run compile graph bench config selftest; do
+for command in info ops run compile calibrate graph bench config selftest; do
   grep -q "^  $command " "$work/out"
 done
-for command in info ops run graph bench config selftest; do
+for command in info ops run calibrate graph bench config selftest; do
   for ask in "$command --help" "help $command" "$command -h"; do
     # shellcheck disable=SC2086
     expect 0 "$nd4c" $ask
@@ -197,6 +197,36 @@ done
 expect 1 env ND4C_WIDTH=abc "$nd4c" info
 says out '^nd4c\.width \(ND4C_WIDTH in the environment\) = "abc"'
 expect 0 env ND4C_WIDTH=abc "$nd4c" run "$digits/digits.onnx" --random-inputs -D nd4c.width=1
+
+# Ranges of samples, what each layer loses, and a run in 8 bits, which machines without fast products of bytes refuse.
+mkdir "$work/samples" "$work/none"
+cp "$digits/digits_images.npy" "$work/samples/b.npy"
+cp "$digits/digits_images.npy" "$work/samples/a.npy"
+expect 0 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples" -o "$work/ranges.json" --layers --method mse
+says out '^[0-9]+ ranges of 2 samples: .*ranges.json$'
+says out '^ +[0-9.]+ dB  (conv|linear) '
+same "$("$json" samples <"$work/ranges.json")" 2 'samples in the file of ranges'
+code=0
+"$nd4c" run "$digits/digits.onnx" --random-inputs --precision int8 >"$work/out" 2>&1 || code=$?
+if [ "$code" -ne 3 ]; then
+  expect 0 "$nd4c" run "$digits/digits.onnx" --input "image=$digits/digits_images.npy" --precision int8 \
+    --calibration "$work/ranges.json" --report
+  says out '^precision: int8 \(options.precision\), ranges of a calibration; of [0-9]+ layers'
+fi
+expect 1 "$nd4c" run "$digits/digits.onnx" --random-inputs --calibration "$work/ranges.json"
+says err 'options.calibration is set'
+expect 1 "$nd4c" run "$digits/digits.onnx" --random-inputs --precision int8 --calibration "$digits/digits.onnx"
+expect 2 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples"
+says err '--output was expected'
+expect 2 "$nd4c" calibrate "$digits/digits.onnx" -o "$work/x.json"
+says err 'no samples were given'
+expect 2 "$nd4c" calibrate "$digits/digits.onnx" "$work/none" -o "$work/x.json"
+says err 'has no .npy and no .npz file'
+expect 1 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples" -o "$work/x.json" --float32 nothing
+says err "no node 'nothing'"
+expect 2 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples" -o "$work/x.json" --method best
+expect 1 "$nd4c" calibrate "$digits/digits.onnx" "$digits/digits_labels.npy" -o "$work/x.json"
+test ! -e "$work/x.json"
 
 # bench
 expect 0 "$nd4c" bench dispatch

@@ -5,7 +5,8 @@ them; the packages onnx and onnxruntime must be there. Calibrated on the model's
 
     tests/tools/quantized.py build/release/bin/nd4c [NAME...]
 
-prints the error of the first output, as nd4c and ONNX Runtime compute it, against the network in float32."""
+prints the error of the first output against the network in float32: of this model, as nd4c and ONNX Runtime compute it,
+and of the network that nd4c quantises itself, calibrated on the same samples."""
 
 import logging
 import pathlib
@@ -77,9 +78,22 @@ def by_onnxruntime(path, inputs):
     return name, session.run([name], inputs)[0].astype(np.float64)
 
 
-def by_nd4c(program, path, inputs, output):
+def by_own(program, name, base, inputs, output):
+    """The same of the network in float32, which nd4c quantises itself as the model of this name is."""
+    if name.endswith(".dynamic"):
+        return by_nd4c(program, base, inputs, output, "--precision", "int8")
     with tempfile.TemporaryDirectory() as folder:
-        folder, given = pathlib.Path(folder), []
+        folder, samples = pathlib.Path(folder), Samples(inputs)
+        for number, sample in enumerate(iter(samples.get_next, None)):
+            np.savez(folder / f"{number}.npz", **sample)
+        subprocess.run([program, "calibrate", base, folder, "--output", folder / "ranges.json"], check=True,
+                       stdout=subprocess.DEVNULL)
+        return by_nd4c(program, base, inputs, output, "--precision", "int8", "--calibration", folder / "ranges.json")
+
+
+def by_nd4c(program, path, inputs, output, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        folder, given = pathlib.Path(folder), [*options]
         for number, (name, data) in enumerate(inputs.items()):
             np.save(folder / f"{number}.npy", data)
             given += ["--input", f"{name}={folder / str(number)}.npy"]
@@ -91,14 +105,16 @@ def main():
     import make_models
 
     program, *names = sys.argv[1:]
-    print(f"{'root mean square error':24} {'nd4c':>8} {'ONNX Runtime':>12}  nd4c to ONNX Runtime")
+    print(f"{'root mean square error':24} {'nd4c':>8} {'ONNX Runtime':>12}  nd4c to ONNX Runtime  nd4c, own quantisation")
     for name in names or NAMES:
+        base = make_models.make(base_of(name), make_models.FOLDER)
         inputs = make_models.sample_inputs(name)
-        output, exact = by_onnxruntime(make_models.make(base_of(name), make_models.FOLDER), inputs)
+        output, exact = by_onnxruntime(base, inputs)
         path = make_models.make(name, make_models.FOLDER)
         theirs, ours = by_onnxruntime(path, inputs)[1], by_nd4c(program, path, inputs, output)
         error = lambda a, b: np.sqrt(np.square(a - b).mean() / np.square(exact).mean())
-        print(f"{name:24} {error(ours, exact):8.4f} {error(theirs, exact):12.4f}  {error(ours, theirs):8.4f}", flush=True)
+        print(f"{name:24} {error(ours, exact):8.4f} {error(theirs, exact):12.4f}  {error(ours, theirs):20.4f}"
+              f"  {error(by_own(program, name, base, inputs, output), exact):22.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ typedef struct cli_command {
   int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_info, cli_ops, cli_run, cli_compile_command, cli_graph, cli_bench, cli_config,
-    cli_selftest, cli_plugin_check;
+extern const cli_command cli_info, cli_ops, cli_run, cli_compile_command, cli_calibrate, cli_graph, cli_bench,
+    cli_config, cli_selftest, cli_plugin_check;
 
 /* Prints the command's help to stdout; returns CLI_OK. */
 int cli_help(const cli_command *command);

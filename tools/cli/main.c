@@ -6,8 +6,9 @@
 #include "cli.h"
 #include "manual.h"
 
-static const cli_command *const commands[] = {&cli_info,  &cli_ops,    &cli_run,      &cli_compile_command, &cli_graph,
-                                              &cli_bench, &cli_config, &cli_selftest, &cli_plugin_check};
+static const cli_command *const commands[] = {&cli_info,      &cli_ops,         &cli_run,   &cli_compile_command,
+                                              &cli_calibrate, &cli_graph,       &cli_bench, &cli_config,
+                                              &cli_selftest,  &cli_plugin_check};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void overview(FILE *to) {

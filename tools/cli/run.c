@@ -112,14 +112,20 @@ static int open_session(run_options *options, session *s) {
       return found;
     }
   }
+  nd4c_calibration *calibration = NULL;
+  if (options->calibration != NULL && nd4c_calibration_load(options->calibration, &calibration) != ND4C_OK) {
+    return cli_fail_status(&cli_run, nd4c_error_code());
+  }
   const nd4c_model_options model_options = {.struct_size = sizeof model_options,
                                             .all_intermediates = options->all_intermediates,
                                             .no_optimization = options->plain,
                                             .placement = options->devices != NULL ? &placement : NULL,
                                             .compile = cli_compile_request(&options->compile),
                                             .compiled = options->compiled,
-                                            .precision = options->precision};
+                                            .precision = options->precision,
+                                            .calibration = calibration};
   const nd4c_status status = nd4c_model_open(options->model, &model_options, &s->model);
+  nd4c_calibration_release(calibration);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);
   }
@@ -297,8 +303,9 @@ static int parse_format(const char *text, bool *tensors) {
 }
 
 static int parse_precision(const char *text, nd4c_dtype *precision) {
-  if (nd4c_dtype_find(text, precision) != ND4C_OK || (*precision != ND4C_BFLOAT16 && *precision != ND4C_FLOAT16)) {
-    return cli_usage(&cli_run, "--precision %s: bfloat16 or float16 was expected", text);
+  if (nd4c_dtype_find(text, precision) != ND4C_OK ||
+      (*precision != ND4C_BFLOAT16 && *precision != ND4C_FLOAT16 && *precision != ND4C_INT8)) {
+    return cli_usage(&cli_run, "--precision %s: bfloat16, float16 or int8 was expected", text);
   }
   return CLI_OK;
 }
@@ -318,6 +325,7 @@ enum {
   OPT_DEVICES,
   OPT_MATH,
   OPT_PRECISION,
+  OPT_CALIBRATION,
   OPT_COMPILE,
   OPT_COMPILED
 };
@@ -360,6 +368,9 @@ static int apply_option(run_options *o, int option, char *argument) {
       return cli_compile_math(&cli_run, &o->compile, argument);
     case OPT_PRECISION:
       return parse_precision(argument, &o->precision);
+    case OPT_CALIBRATION:
+      o->calibration = argument;
+      return CLI_OK;
     case OPT_COMPILED:
       o->compiled = argument;
       return CLI_OK;
@@ -406,6 +417,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"devices", required_argument, NULL, OPT_DEVICES},
                                           {"math", required_argument, NULL, OPT_MATH},
                                           {"precision", required_argument, NULL, OPT_PRECISION},
+                                          {"calibration", required_argument, NULL, OPT_CALIBRATION},
                                           {"compile-option", required_argument, NULL, OPT_COMPILE},
                                           {"compiled", required_argument, NULL, OPT_COMPILED},
                                           {"trace", required_argument, NULL, OPT_TRACE},
@@ -493,8 +505,12 @@ const cli_command cli_run = {
         "  --devices LIST         run the nodes on these devices in turn (cpu:0,opencl:0); one: all nodes on it\n"
         "  --math LEVEL           how far compilers may change the arithmetic: exact (default), reorder, fast, "
         "reduced\n"
-        "  --precision DTYPE      compute nodes of float32 in bfloat16 or float16; inputs and outputs keep their "
-        "dtypes\n"
+        "  --precision DTYPE      compute nodes of float32 in bfloat16, float16 or int8; inputs and outputs keep "
+        "their\n"
+        "                         dtypes\n"
+        "  --calibration FILE     for --precision int8: the ranges that nd4c calibrate wrote; without it only "
+        "products\n"
+        "                         compute in int8, and each run finds the ranges\n"
         "  --compile-option KEY=VALUE\n"
         "                         an option for compilers; ENGINE.KEY=VALUE: for that engine's alone\n"
         "  --compiled FILE        load executables from a file of nd4c compile\n"

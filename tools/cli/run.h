@@ -25,8 +25,9 @@ typedef struct run_options {
   uint64_t seed;
   int64_t repeat; /* 0: not given */
   cli_compile compile;
-  const char *compiled; /* of --compiled; NULL: none */
-  nd4c_dtype precision; /* of --precision; ND4C_DTYPE_NONE: the model's */
+  const char *compiled;    /* of --compiled; NULL: none */
+  nd4c_dtype precision;    /* of --precision; ND4C_DTYPE_NONE: the model's */
+  const char *calibration; /* of --calibration; NULL: none */
   int input_count, shape_count;
   run_named inputs[RUN_NAMED], shapes[RUN_NAMED];
 } run_options;

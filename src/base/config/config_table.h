@@ -89,8 +89,8 @@
     "Passes that optimise plans, by name (nd4c graph passes lists them): with a '-' before each name all but these, "  \
     "without it only these; empty: all; the options of a plan or model take precedence")                               \
   X(PLAN_PRECISION, "nd4c.plan.precision", "ND4C_PLAN_PRECISION", string, "",                                          \
-    "The dtype in which plans compute nodes of float32: bfloat16 or float16; empty: float32; the options of a plan "   \
-    "or model take precedence")                                                                                        \
+    "The dtype in which plans compute nodes of float32: bfloat16, float16 or int8; empty: float32; the options of a "  \
+    "plan or model take precedence")                                                                                   \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
     "Plans made while this is true begin with a profile: they measure each step, and their report shows the shortest " \
     "time of each")                                                                                                    \

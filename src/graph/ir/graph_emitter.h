@@ -1,5 +1,5 @@
-/* The emitter that records each op as a node of a graph (ops/emitter.h). Its values are the graph's. Today only
- * tests/graph/test_emitter.c opens one. */
+/* The emitter that records each op as a node of a graph (ops/emitter.h). Its values are the graph's.
+ * samples/layers.c opens one. */
 #ifndef ND4C_GRAPH_IR_GRAPH_EMITTER_H
 #define ND4C_GRAPH_IR_GRAPH_EMITTER_H
 

@@ -29,6 +29,8 @@ typedef struct nd4c_rewrite {
   int32_t math;               /* nd4c_math: how far the plan's request allows a pass to change the arithmetic */
   nd4c_dtype precision;       /* the dtype in which nodes of float32 are to compute; ND4C_DTYPE_NONE: float32 */
   int64_t arena_bytes;        /* what values between nodes should take at most; 0: no limit */
+  struct nd4c_quantization *quantization; /* quantization.h; NULL: layers do not compute on bytes */
+  bool ends_round; /* the passes of SIMPLIFY are to see the changes before the next pass of the phase does */
 } nd4c_rewrite;
 
 /* Counts uses. nd4c_rewrite_end must follow. */

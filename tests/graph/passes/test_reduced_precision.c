@@ -442,7 +442,8 @@ static void wrong_requests_are_refused(void **state) {
   (void)state;
   nd4c_plan_options options = {.struct_size = sizeof options, .precision = ND4C_FLOAT64};
   assert_int_equal(attempt(&options), ND4C_ARGUMENT);
-  assert_string_equal(nd4c_error_message(), "options.precision is float64 (13), expected bfloat16, float16 or none");
+  assert_string_equal(nd4c_error_message(),
+                      "options.precision is float64 (13), expected bfloat16, float16, int8 or none");
   options = (nd4c_plan_options){.struct_size = sizeof options, .precision = ND4C_BFLOAT16, .no_optimization = true};
   assert_int_equal(attempt(&options), ND4C_ARGUMENT);
   assert_non_null(strstr(nd4c_error_message(), "options.precision and options.no_optimization are both set"));
@@ -453,7 +454,7 @@ static void wrong_requests_are_refused(void **state) {
   CHECK_OK(nd4c_config_set("nd4c.plan.precision", "float64"));
   assert_int_equal(attempt(NULL), ND4C_CONFIG);
   assert_string_equal(nd4c_error_message(),
-                      "nd4c.plan.precision (ND4C_PLAN_PRECISION) is 'float64', expected bfloat16 or float16");
+                      "nd4c.plan.precision (ND4C_PLAN_PRECISION) is 'float64', expected bfloat16, float16 or int8");
   CHECK_OK(nd4c_config_set("nd4c.plan.precision", NULL));
 }
 
