@@ -1,4 +1,5 @@
-/* Element types: names, promotion against NumPy's table (tests/tools/make_promotion_golden.py), half precision. */
+/* Element types: names, promotion against NumPy's table (tests/tools/golden/make_promotion_golden.py), half precision.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

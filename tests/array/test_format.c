@@ -1,5 +1,5 @@
-/* Printing, against texts that NumPy printed (tests/tools/make_print_golden.py). Another file of the same form may be
- * given as the program's argument. */
+/* Printing, against texts that NumPy printed (tests/tools/golden/make_print_golden.py). Another file of the same form
+ * may be given as the program's argument. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

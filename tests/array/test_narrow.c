@@ -1,5 +1,5 @@
-/* Narrow dtypes: every code and the numbers around every code against ml_dtypes (tests/tools/make_narrow_golden.py),
- * packed memory, arrays and views of it. */
+/* Narrow dtypes: every code and the numbers around every code against ml_dtypes
+ * (tests/tools/golden/make_narrow_golden.py), packed memory, arrays and views of it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

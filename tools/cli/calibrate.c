@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "watch.h"
 
 typedef struct calibrate_options {
   const char *model, *output;
@@ -94,7 +95,7 @@ typedef struct work {
   int32_t input_count;
   nd4c_array **inputs; /* of the sample that is read now */
   nd4c_calibration *calibration;
-  cli_progress shown;
+  cli_watch shown;
 } work;
 
 static void release_inputs(work *w) {
@@ -179,8 +180,9 @@ static int begin(work *w) {
 static int run_samples(work *w, const char *what,
                        nd4c_status (*take)(nd4c_calibration *, const nd4c_array *const *, int32_t)) {
   int result = CLI_OK;
+  cli_watch_begin(&w->shown);
   for (int i = 0; i < w->options->sample_count && result == CLI_OK; i++) {
-    cli_progress_show(&w->shown, what, i, w->options->sample_count);
+    cli_watch_tell(&w->shown, what, i, w->options->sample_count);
     result = read_sample(w, w->options->samples[i]);
     if (result == CLI_OK) {
       const nd4c_status status = take(w->calibration, (const nd4c_array *const *)w->inputs, w->input_count);
@@ -190,7 +192,7 @@ static int run_samples(work *w, const char *what,
     }
     release_inputs(w);
   }
-  cli_progress_end(&w->shown);
+  cli_watch_end(&w->shown);
   return result;
 }
 
@@ -252,7 +254,7 @@ static int calibrate_model(work *w) {
 }
 
 static int calibrate(const calibrate_options *o) {
-  work w = {.options = o, .shown = cli_progress_begin()};
+  work w = {.options = o};
   const nd4c_status status = nd4c_model_open(o->model, NULL, &w.model);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_calibrate, status);

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "graph/ir/moments.h"
 #include "graph/ir/sweep.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 enum { FACTORS = 3, DEGREE = 3, MOST_STEPS = 8 };

@@ -5,10 +5,10 @@
  * group_norm that is faster than the reference. */
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/ir/moments.h"
 #include "graph/ir/sweep.h"
 #include "graph/ir/uniform.h"
 #include "graph/match/fast.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 /* Axes of x [n, channels, ...]. */

@@ -3,8 +3,8 @@
  * parameters may share the rest, as cse leaves it of two norms of one x. passes.c runs it on every optimised plan. */
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/ir/moments.h"
 #include "graph/ir/sweep.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 typedef struct match {

@@ -3,8 +3,8 @@
  * optimised plan. */
 #include "array/shape.h"
 #include "base/status.h"
-#include "graph/ir/moments.h"
 #include "graph/ir/sweep.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 static nd4c_status make_norm(nd4c_rewrite *rewrite, int32_t index, const nd4c_root *found) {

@@ -6,7 +6,7 @@
 #include "array/shape.h"
 #include "base/status.h"
 #include "graph/ir/mapped.h"
-#include "graph/ir/moments.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 /* A product of x with constant weights, and with its bias, if it is a linear that has one. */

@@ -3,9 +3,9 @@
  * this pass changes nothing; it serves devices that would launch two kernels. passes.c runs it on optimised plans of
  * one device, if that device has a kernel for swiglu that is faster than the reference. */
 #include "base/status.h"
-#include "graph/ir/moments.h"
 #include "graph/ir/sweep.h"
 #include "graph/match/fast.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same, void *state) {

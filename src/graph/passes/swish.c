@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "graph/ir/moments.h"
 #include "graph/ir/sweep.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 /* Models have constants with float32's precision. */

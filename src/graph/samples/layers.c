@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "device/context/context.h"
 #include "graph/ir/graph_emitter.h"
-#include "graph/ir/ports.h"
+#include "graph/names/ports.h"
 #include "graph/plan.h"
 #include "graph/samples/run.h"
 

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "device/context/context.h"
 #include "device/stream/cancellation.h"
-#include "graph/ir/ports.h"
+#include "graph/names/ports.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
 #include "graph/quantization.h"

@@ -1,7 +1,7 @@
 """Writes tests/data/narrow.txt: ml_dtypes' values of the codes of narrow dtypes, and its codes for numbers; and
 tests/data/print/narrow.txt: how arrays of them are printed, in the format of make_print_golden.py.
 
-    .cache/venv/bin/python tests/tools/make_narrow_golden.py
+    .cache/venv/bin/python tests/tools/golden/make_narrow_golden.py
 
 A line "codes DTYPE" is followed by the float32 bits of all codes; a line "casts DTYPE" by pairs of float32 bits and the
 code that they become (floats only: nearest even, out of range to infinity or NaN where there is one). The numbers are
@@ -74,8 +74,8 @@ def write_prints(path):
 
 
 def main():
-    path = HERE.parent / "data" / "narrow.txt"
-    write_prints(HERE.parent / "data" / "print" / "narrow.txt")
+    path = HERE.parent.parent / "data" / "narrow.txt"
+    write_prints(HERE.parent.parent / "data" / "print" / "narrow.txt")
     warnings.simplefilter("ignore")
     with path.open("w") as out:
         for name in FLOATS + INTEGERS:

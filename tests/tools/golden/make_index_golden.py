@@ -1,6 +1,6 @@
 """Writes tests/data/index/numpy.txt: x[items] and x[items] = value as NumPy (2.4 or newer) computes them.
 
-    python3 tests/tools/make_index_golden.py > tests/data/index/numpy.txt
+    python3 tests/tools/golden/make_index_golden.py > tests/data/index/numpy.txt
 
 x is 0, 1, 2, ... in its shape. A line is words with spaces between:
 

@@ -1,6 +1,6 @@
 """Writes tests/data/print/numpy.txt: arrays and the text that NumPy (2.4 or newer) prints for them.
 
-    python3 tests/tools/make_print_golden.py [FILE] [CASES] [SEED]
+    python3 tests/tools/golden/make_print_golden.py [FILE] [CASES] [SEED]
 
 Each record is a line of "dtype repr precision threshold edge width rank extents...", a line with the elements' bytes in
 C order as hexadecimal digits (texts: each as digits, separated by commas), the number of lines of the text, and the text.
@@ -104,7 +104,7 @@ def write_case(out, array, dtype, is_repr, precision, threshold, edge, width):
 
 
 def main():
-    path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "data" / "print" / "numpy.txt"
+    path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent.parent / "data" / "print" / "numpy.txt"
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else 240
     rng = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     with open(path, "w", encoding="utf-8", newline="\n") as out:

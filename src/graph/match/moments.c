@@ -1,5 +1,5 @@
 /* Implements moments.h. */
-#include "graph/ir/moments.h"
+#include "graph/match/moments.h"
 
 #include "array/shape.h"
 #include "graph/ir/cost.h"
