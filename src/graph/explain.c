@@ -1,6 +1,7 @@
 /* nd4c_graph_optimize and nd4c_graph_explain: run the passes on a copy of a graph. The second compares the graph before
  * and after each run of a pass, and writes what changed. nd4c_plan_explain says why each step has its kernel. Programs
  * and `nd4c graph` call them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -240,7 +241,7 @@ static nd4c_status explain_step(const nd4c_plan *plan, const nd4c_step *step, nd
   return status;
 }
 
-/* Why a step runs where it does; "" for a text that says nothing. */
+/* Why a step runs where it does. */
 static nd4c_status explain_any(const nd4c_plan *plan, const nd4c_step *step, nd4c_text *text) {
   if (step->segment != NULL) {
     nd4c_text_print(text, "compiled by %s, which took %d nodes as one\n", step->segment->compiler->engine,
@@ -254,13 +255,34 @@ static nd4c_status explain_any(const nd4c_plan *plan, const nd4c_step *step, nd4
   return explain_step(plan, step, text);
 }
 
-/* "  conv 'Conv_3', 'Conv_5' and 7 others:" */
-static void print_steps(const nd4c_plan *plan, const int32_t *steps, int32_t count, nd4c_text *text) {
+/* Why a step has its kernel. Steps with the same reasons are a list, in their order. */
+typedef struct step_reasons {
+  nd4c_text text;
+  struct step_reasons *next;
+  bool later; /* in the list of an earlier step */
+} step_reasons;
+
+static const char *text_of(const step_reasons *reasons) {
+  return reasons->text.bytes != NULL ? reasons->text.bytes : "";
+}
+
+/* Equal texts in the order of the steps. */
+static int by_text(const void *a, const void *b) {
+  const step_reasons *left = *(step_reasons *const *)a, *right = *(step_reasons *const *)b;
+  const int order = strcmp(text_of(left), text_of(right));
+  return order != 0 ? order : left < right ? -1 : left > right;
+}
+
+/* "  node 'Conv_3' (conv), node 'Conv_5' (conv) and 7 more:" */
+static void print_steps(const nd4c_plan *plan, const step_reasons *all, const step_reasons *first, nd4c_text *text) {
   enum { SHOWN = 4 };
-  for (int32_t i = 0; i < count && i < SHOWN; i++) {
+  int32_t count = 0;
+  for (const step_reasons *at = first; at != NULL; at = at->next, count++) {
     char node[256];
-    nd4c_text_print(text, "%s%s", i == 0 ? "  " : ", ",
-                    nd4c_plan_node_text(plan, plan->steps[steps[i]].node, node, sizeof node));
+    if (count < SHOWN) {
+      nd4c_text_print(text, "%s%s", count == 0 ? "  " : ", ",
+                      nd4c_plan_node_text(plan, plan->steps[at - all].node, node, sizeof node));
+    }
   }
   if (count > SHOWN) {
     nd4c_text_print(text, " and %d more", count - SHOWN);
@@ -268,7 +290,7 @@ static void print_steps(const nd4c_plan *plan, const int32_t *steps, int32_t cou
   nd4c_text_print(text, ":\n");
 }
 
-/* Each line of `why` further to the right. */
+/* Each line further to the right. */
 static void print_reasons(const char *why, nd4c_text *text) {
   while (*why != '\0') {
     const char *end = strchr(why, '\n');
@@ -278,46 +300,43 @@ static void print_reasons(const char *why, nd4c_text *text) {
   }
 }
 
-/* The reasons of all steps, by step; steps with the same reasons stand together. */
-static nd4c_status print_grouped(const nd4c_plan *plan, nd4c_text *reasons, int32_t *group, nd4c_text *text) {
+/* Fills in `all`, by step, and prints each list once. `sorted`: room for an address of each. */
+static nd4c_status print_grouped(const nd4c_plan *plan, step_reasons *all, step_reasons **sorted, nd4c_text *text) {
   for (int32_t i = 0; i < plan->step_count; i++) {
-    ND4C_TRY(explain_any(plan, &plan->steps[i], &reasons[i]));
-    if (reasons[i].failed) {
-      return nd4c_fail_memory("an explanation", reasons[i].capacity);
+    ND4C_TRY(explain_any(plan, &plan->steps[i], &all[i].text));
+    if (all[i].text.failed) {
+      return nd4c_fail_memory("an explanation", all[i].text.capacity);
+    }
+    sorted[i] = &all[i];
+  }
+  qsort((void *)sorted, (size_t)plan->step_count, sizeof *sorted, by_text);
+  for (int32_t i = 1; i < plan->step_count; i++) {
+    if (strcmp(text_of(sorted[i - 1]), text_of(sorted[i])) == 0) {
+      sorted[i - 1]->next = sorted[i];
+      sorted[i]->later = true;
     }
   }
   nd4c_text_print(text, "why each kernel:\n");
   for (int32_t i = 0; i < plan->step_count; i++) {
-    const char *own = reasons[i].bytes != NULL ? reasons[i].bytes : "";
-    int32_t count = 0;
-    bool told = false;
-    for (int32_t k = 0; k < plan->step_count && !told; k++) {
-      const bool same = strcmp(reasons[k].bytes != NULL ? reasons[k].bytes : "", own) == 0;
-      told = same && k < i;
-      if (same) {
-        group[count++] = k;
-      }
-    }
-    if (!told) {
-      print_steps(plan, group, count, text);
-      print_reasons(own, text);
+    if (!all[i].later) {
+      print_steps(plan, all, &all[i], text);
+      print_reasons(text_of(&all[i]), text);
     }
   }
   return ND4C_OK;
 }
 
 static nd4c_status explain_steps(const nd4c_plan *plan, nd4c_text *text) {
-  nd4c_text *reasons = NULL;
-  int32_t *group = NULL;
+  step_reasons *all = NULL, **sorted = NULL;
   const size_t count = (size_t)plan->step_count + 1;
-  nd4c_status status = nd4c_allocate_or_fail(count, sizeof *reasons, "an explanation", &reasons);
-  status = status == ND4C_OK ? nd4c_allocate_or_fail(count, sizeof *group, "an explanation", &group) : status;
-  status = status == ND4C_OK ? print_grouped(plan, reasons, group, text) : status;
-  for (int32_t i = 0; reasons != NULL && i < plan->step_count; i++) {
-    nd4c_text_free(&reasons[i]);
+  nd4c_status status = nd4c_allocate_or_fail(count, sizeof *all, "an explanation", &all);
+  status = status == ND4C_OK ? nd4c_allocate_or_fail(count, sizeof *sorted, "an explanation", &sorted) : status;
+  status = status == ND4C_OK ? print_grouped(plan, all, sorted, text) : status;
+  for (int32_t i = 0; all != NULL && i < plan->step_count; i++) {
+    nd4c_text_free(&all[i].text);
   }
-  nd4c_deallocate(reasons);
-  nd4c_deallocate(group);
+  nd4c_deallocate(all);
+  nd4c_deallocate((void *)sorted);
   return status;
 }
 
