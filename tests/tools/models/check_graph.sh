@@ -156,7 +156,7 @@ if [ -x "${python:-}" ]; then
   says out '^  body:$'
   says out '^    %[0-9]+ float32\(3, 4\) = tanh '
   says out '^  then:$'
-  says out '^    %[0-9]+ float32\(3, 4\) = negate '
+  says out '^    %[0-9]+ float32\(3, 4\) = negative '
   says out '^  else:$'
   expect 0 "$nd4c" graph show "$work/bodies.onnx" --shape x=3,4 --format dot
   same "$(grep -c 'subgraph cluster_' "$work/out")" 5 "two nodes with three bodies"
