@@ -64,7 +64,7 @@ typedef struct rounds {
   int64_t done;
   int64_t flip; /* so that the last round, if it is known, writes into the outputs */
   bool goes_on;
-  int64_t told; /* when somebody was told last, in nanoseconds */
+  int64_t told; /* time of the latest call of the callback, in nanoseconds */
 } rounds;
 
 /* Lead operands: the number of rounds and the condition. */

@@ -140,7 +140,7 @@ typedef struct nd4c_pass_switches {
 typedef struct nd4c_plan_progress {
   void (*tell)(void *user, const char *what, int64_t done, int64_t total);
   void *user;
-  _Atomic bool on; /* somebody listens */
+  _Atomic bool on; /* the program has a callback */
 } nd4c_plan_progress;
 
 static inline bool nd4c_progress_is_on(const nd4c_plan_progress *progress) {
@@ -192,7 +192,7 @@ struct nd4c_plan {
   nd4c_compile_request *compile; /* own; NULL: no request to compilers */
   bool portable;                 /* pieces must be equal in another process, so constants are folded on the host */
   bool ahead; /* the plan is only compiled: the device is a target, the context is on the host or the device */
-  const nd4c_plan_progress *progress; /* NULL: nobody is told */
+  const nd4c_plan_progress *progress; /* NULL: the plan tells nothing */
   const char *unused_file;            /* a file of executables, given to a plan without pieces; NULL: none */
   nd4c_compile_source file;           /* while the plan is created: the file of executables; own; NULL: none */
   const int32_t *place_of;            /* by node, for the first placed_count nodes; NULL: all on places[0] */

@@ -3,8 +3,8 @@
 #ifndef ND4C_TESTS_CONTROL_CHECK_H
 #define ND4C_TESTS_CONTROL_CHECK_H
 
-#include "graph/ir/control.h"
 #include "graph/graph_check.h"
+#include "graph/ir/control.h"
 
 enum { CONTROL_PORTS = 16 };
 
