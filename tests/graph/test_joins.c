@@ -1,4 +1,5 @@
-/* Concats that a plan computes in place: which ones need no step, and that results and memory are right. */
+/* Concats that a plan computes in place: which ones need no step, and that results and memory are right. And the order
+ * of memory between transposed convs and others. */
 #include "graph_check.h"
 
 enum { CHANNELS = 16, SIDE = 12 };
@@ -85,8 +86,35 @@ static void parts_of_two_concats(void **state) {
               true);
 }
 
+static bool has_order(const nd4c_plan *plan, nd4c_op op) {
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
+    const nd4c_graph_node *node = &plan->graph->nodes[i];
+    if (node->def->info.op == op) {
+      return plan->graph->values[node->outputs[0]].order != NULL;
+    }
+  }
+  return false;
+}
+
+/* A step up of a U-shaped network: no operand is reordered between the two convs. */
+static void transposed_convs_have_the_order_of_convs(void **state) {
+  (void)state;
+  nd4c_value x = ND4C_VALUE_NONE;
+  nd4c_graph *graph = start(&x);
+  const int64_t steps[] = {2, 2}, filter[] = {CHANNELS, 24, 2, 2};
+  const nd4c_attr strides = check_ints("strides", steps, 2);
+  const nd4c_value w = check_constant(graph, 4, filter, 6, -1, 1);
+  const nd4c_value up = check_op(graph, ND4C_OP_conv_transpose, (nd4c_value[]){x, w}, 2, &strides, 1);
+  CHECK_OK(nd4c_graph_output(graph, "y", make_conv(graph, up, 24, 8, 3)));
+  nd4c_plan *plan = check_graph(graph, 11, 1e-4);
+  assert_int_equal(has_order(plan, ND4C_OP_conv_transpose), has_order(plan, ND4C_OP_conv));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_parts), cmocka_unit_test(concats_that_stay_steps),
-                                     cmocka_unit_test(parts_of_two_concats)};
+                                     cmocka_unit_test(parts_of_two_concats),
+                                     cmocka_unit_test(transposed_convs_have_the_order_of_convs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

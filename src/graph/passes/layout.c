@@ -130,6 +130,11 @@ static bool is_same_order(const int32_t *a, const int32_t *b, int32_t rank) {
   return a == b || (a != NULL && b != NULL && memcmp(a, b, (size_t)rank * sizeof *a) == 0);
 }
 
+/* Convolutions, whose kernels have an order of memory that they like. */
+static bool is_conv(nd4c_op op) {
+  return op == ND4C_OP_conv || op == ND4C_OP_conv_transpose || op == ND4C_OP_qlinear_conv || op == ND4C_OP_conv_integer;
+}
+
 static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
   nd4c_graph *graph = work->rewrite->graph;
   nd4c_graph_value *output = &graph->values[node->outputs[0]];
@@ -139,8 +144,7 @@ static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
     return ND4C_OK;
   }
   const int32_t *order = NULL;
-  const nd4c_op op = node->def->info.op;
-  if (op == ND4C_OP_conv || op == ND4C_OP_qlinear_conv || op == ND4C_OP_conv_integer) {
+  if (is_conv(node->def->info.op)) {
     int32_t wish[ND4C_MAX_RANK];
     bool found = false;
     ND4C_TRY(ask(work, node, wish, &found));
