@@ -4,6 +4,7 @@
 
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/openblas/openblas.h"
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
 
 static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
@@ -11,10 +12,15 @@ static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
 }
 
-/* One row or one column of f32: OpenBLAS reads a large matrix at the memory's speed, oneDNN at half of it or less; and
- * a primitive allocates in each run, of which a decoder's step has dozens of one row. */
+/* Constant weights that fit the caches are read faster packed. */
+enum { PACKED_VECTOR = 1 << 22 };
+
+/* One row or one column of f32: OpenBLAS reads a large matrix at the memory's speed, oneDNN at half of it or less. */
 static bool left_to_openblas(const nd4c_cpu_product *p) {
-  if (p->batch != 1 || (p->m != 1 && p->n != 1) || p->b.tensor->dtype != ND4C_FLOAT32) {
+  const nd4c_tensor *b = p->b.tensor;
+  bool constant = (b->flags & ND4C_TENSOR_CONSTANT) != 0 && p->m == 1;
+  if (p->batch != 1 || (p->m != 1 && p->n != 1) || b->dtype != ND4C_FLOAT32 ||
+      (constant && p->k * p->n < PACKED_VECTOR)) {
     return false;
   }
   const nd4c_openblas *blas = nd4c_openblas_get();
@@ -173,6 +179,78 @@ static void linear_inputs(const nd4c_call *call, int *inputs) {
   inputs[ND4C_ONEDNN_ADDEND] = ND4C_IN_linear_addend;
 }
 
+/* -- one row ------------------------------------------------------------------------------------------------------ */
+
+/* A decoder's step has dozens of products of one row, and each run of a primitive allocates eight times and opens a
+ * team. So a loop of engine simd reads the packed weights, which products of more rows share, if they lie in strips:
+ * all rows of some columns side by side. Their padding is not read. */
+static void find_strips(nd4c_onednn_node *node, const nd4c_call *call) {
+  nd4c_layout w = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p);
+  const nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
+  if (p.batch != 1 || p.m != 1 || p.b.tensor->dtype != ND4C_FLOAT32 || nd4c_cpu_product_by_columns(call, &p) ||
+      p.y.strides[p.rank - 1] != 1 || !nd4c_onednn_layout(node->dnn, op->wanted, ND4C_FLOAT32, &w)) {
+    return;
+  }
+  const int32_t row = w.rank - 2, column = w.rank - 1, last = w.block_count - 1;
+  if (last < 0 || last > 1 || w.block_axes[last] != column || (last == 1 && w.block_axes[0] != row)) {
+    return;
+  }
+  const int64_t strip = w.block_extents[last], block = last == 1 ? w.block_extents[0] : 1, depth = w.padded[row];
+  if ((depth == block || w.strides[row] == block * strip) &&
+      (w.padded[column] == strip || w.strides[column] == depth * strip)) {
+    node->strip = strip;
+    node->depth = depth;
+  }
+}
+
+/* The weights in strips; NULL: they are not. */
+static const char *strips_of(const nd4c_onednn_node *node, const nd4c_call *call) {
+  const nd4c_tensor *w = nd4c_onednn_operand_tensor(call, &node->operands[ND4C_ONEDNN_W]);
+  return node->strip == 0                   ? NULL
+         : node->packed != NULL             ? node->packed
+         : w->layout != ND4C_LAYOUT_STRIDED ? w->data
+                                            : NULL;
+}
+
+typedef struct row_job {
+  const nd4c_onednn_node *node;
+  const char *weights;
+  nd4c_cpu_product p;
+  bool adds;
+} row_job;
+
+static void strip_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const row_job *j = user;
+  const int64_t strip = j->node->strip;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t left = j->p.n - i * strip, columns = left < strip ? left : strip;
+    const nd4c_gemm_matrix a = {.data = j->p.a.tensor->data, .column_stride = j->p.a.strides[j->p.rank - 1]};
+    const nd4c_gemm_matrix b = {.data = (char *)(uintptr_t)j->weights + i * strip * j->node->depth * 4,
+                                .row_stride = strip,
+                                .column_stride = 1};
+    const nd4c_gemm_matrix y = {.data = (char *)j->p.y.tensor->data + i * strip * 4, .column_stride = 1};
+    nd4c_simd.gemm->thin_float32->rows(1, columns, j->p.k, a, b, y, j->adds);
+  }
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  enum { GRAIN = 1 << 16 }; /* multiplications that are worth a thread */
+  row_job j = {.node = call->state};
+  j.weights = strips_of(j.node, call);
+  if (j.weights == NULL) {
+    return nd4c_onednn_node_run(call);
+  }
+  nd4c_cpu_product_read(call, &j.p);
+  const int64_t strip = j.node->strip;
+  j.adds = nd4c_cpu_product_start(&j.p, call->width);
+  nd4c_cpu_parallel((j.p.n + strip - 1) / strip, GRAIN / (j.p.k * strip) + 1, call->width, strip_range, &j);
+  nd4c_cpu_product_finish(&j.p, call->width);
+  return ND4C_OK;
+}
+
 #define FUNCTIONS(op_name)                                                                           \
   static bool op_name##_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {           \
     int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
@@ -189,16 +267,18 @@ static void linear_inputs(const nd4c_call *call, int *inputs) {
   static nd4c_status op_name##_prepare(const nd4c_call *call, void **state) {                        \
     int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
     op_name##_inputs(call, inputs);                                                                  \
-    return nd4c_onednn_node_prepare(call, inputs, &kind, state);                                     \
+    ND4C_BACKEND_TRY(nd4c_onednn_node_prepare(call, inputs, &kind, state));                          \
+    find_strips(*state, call);                                                                       \
+    return ND4C_OK;                                                                                  \
   }
 FUNCTIONS(matmul)
 FUNCTIONS(linear)
 
-#define KERNEL(op_name)                                                                                        \
-  ND4C_CPU_KERNEL("onednn", op_name, #op_name, ND4C_CPU_PRIORITY_ONEDNN,                                       \
-                  ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), usable,    \
-                  nd4c_onednn_node_run, .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare, \
-                  .scratch_bytes = nd4c_onednn_node_scratch_bytes, .wants_layout = op_name##_wants,            \
+#define KERNEL(op_name)                                                                                          \
+  ND4C_CPU_KERNEL("onednn", op_name, #op_name, ND4C_CPU_PRIORITY_ONEDNN,                                         \
+                  ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), usable, run, \
+                  .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare,                         \
+                  .scratch_bytes = nd4c_onednn_node_scratch_bytes, .wants_layout = op_name##_wants,              \
                   .pack = op_name##_pack)
 
 const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

@@ -136,6 +136,7 @@ typedef struct nd4c_onednn_node {
   void *packed; /* CONSTANT weights as the primitive needs them, if no layout describes that */
   size_t packed_bytes;
   int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the moved operands */
+  int64_t strip, depth;  /* contraction.c: columns of a strip of packed weights, and rows of each; 0: not asked */
 } nd4c_onednn_node;
 
 /* What a kernel's nodes compute. */

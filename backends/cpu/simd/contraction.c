@@ -101,7 +101,7 @@ static const char *leave(const nd4c_cpu_product *given, bool single) {
   if (!single) {
     return NULL;
   }
-  bool once = chosen == WAY_DOT || chosen == WAY_DOTS || (p.m == 1 && (given->m == 1 || b_bytes >= LARGE_BYTES));
+  bool once = chosen == WAY_DOT || chosen == WAY_DOTS || (p.m == 1 && b_bytes >= LARGE_BYTES);
   if ((given->b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0 && !once) {
     return "the right-hand side is constant: the libraries pack it once";
   }
