@@ -3,14 +3,12 @@
 #include "base/region.h"
 
 #include <stdalign.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "base/threads/pages.h"
 
 struct nd4c_region_chunk {
   nd4c_region_chunk *next;
@@ -18,26 +16,9 @@ struct nd4c_region_chunk {
   alignas(max_align_t) char bytes[];
 };
 
-/* A chunk with its header has the size of a class of recycle.c. */
+/* Chunks are recycled: a plan that binds to new extents gives back the tables of an old binding, and takes as much. One
+ * with its header has the size of a class of recycle.c. */
 enum { CHUNK_BYTES = 16384 - sizeof(nd4c_region_chunk), LIST_START = 4, LIST_LIMIT = 1 << 28 };
-
-static bool is_in_pages(size_t bytes) {
-  return ND4C_RECYCLES && bytes > ND4C_RECYCLE_LARGEST;
-}
-
-/* Chunks are recycled: a plan that binds to new extents gives back the tables of an old binding, and takes as much. */
-static nd4c_region_chunk *take_chunk(size_t bytes) {
-  return is_in_pages(bytes) ? nd4c_pages_take(bytes, false) : nd4c_recycle_take_raw(bytes);
-}
-
-static void give_chunk(nd4c_region_chunk *chunk) {
-  const size_t bytes = sizeof *chunk + chunk->size;
-  if (is_in_pages(bytes)) {
-    nd4c_pages_give(chunk, bytes);
-  } else {
-    nd4c_recycle_give(chunk, bytes);
-  }
-}
 
 static nd4c_status add_chunk(nd4c_region *region, size_t bytes, const char *what) {
   size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
@@ -45,7 +26,7 @@ static nd4c_status add_chunk(nd4c_region *region, size_t bytes, const char *what
     return nd4c_fail(ND4C_FORMAT, "%s would take more than the %zu bytes that a file of this size may", what,
                      region->limit);
   }
-  nd4c_region_chunk *chunk = take_chunk(sizeof *chunk + size);
+  nd4c_region_chunk *chunk = nd4c_recycle_take_raw(sizeof *chunk + size);
   if (chunk == NULL) {
     return nd4c_fail_memory(what, sizeof *chunk + size);
   }
@@ -103,7 +84,7 @@ char *nd4c_region_text(nd4c_region *region, const char *text) {
 void nd4c_region_free(nd4c_region *region) {
   while (region->chunks != NULL) {
     nd4c_region_chunk *next = region->chunks->next;
-    give_chunk(region->chunks);
+    nd4c_recycle_give(region->chunks, sizeof *region->chunks + region->chunks->size);
     region->chunks = next;
   }
   region->total = 0;
