@@ -22,7 +22,7 @@ import _schema  # noqa: E402
 import derive_docs  # noqa: E402
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
-           "op_schema", "compile", "graph", "model", "runner", "routing", "config", "log", "trace", "workspace",
+           "op_schema", "compile", "graph", "calibration", "model", "runner", "routing", "config", "log", "trace", "workspace",
            "cancellation")
 
 SCALARS = {"bool": "c_bool", "char": "c_char", "int8_t": "c_int8", "uint8_t": "c_uint8", "uint16_t": "c_uint16",

@@ -237,8 +237,9 @@ static int finish(work *w) {
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_calibrate, status);
   }
-  (void)printf("%" PRId32 " ranges of %d samples: %s\n", nd4c_calibration_count(w->calibration),
-               w->options->sample_count, w->options->output);
+  const int samples = w->options->sample_count;
+  (void)printf("%" PRId32 " ranges of %d sample%s: %s\n", nd4c_calibration_count(w->calibration), samples,
+               samples == 1 ? "" : "s", w->options->output);
   return CLI_OK;
 }
 

@@ -1,6 +1,7 @@
 """ONNX models: model = nd4c.onnx.load("model.onnx"); outputs = model.run({"x": x}).
 
 InferenceSession, SessionOptions and their neighbours have the names and the manners of ONNX Runtime."""
+from nd4c.onnx._calibration import Calibration, Layer, calibrate
 from nd4c.onnx._model import Model, Node, Value, load
 from nd4c.onnx._metadata import ModelMetadata
 from nd4c.onnx._options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
@@ -9,8 +10,8 @@ from nd4c.onnx._runner import Runner
 from nd4c.onnx._session import InferenceSession
 from nd4c.onnx._values import IOBinding, NodeArg, OrtValue
 
-__all__ = ["ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "Model", "ModelMetadata", "Node", "NodeArg", "OrtValue",
-           "RunOptions", "Runner", "SessionOptions", "Value", "get_all_providers", "get_available_providers", "get_device", "load"]
+__all__ = ["Calibration", "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "Layer", "Model", "ModelMetadata", "Node", "NodeArg", "OrtValue",
+           "RunOptions", "Runner", "SessionOptions", "Value", "calibrate", "get_all_providers", "get_available_providers", "get_device", "load"]
 
 
 def __getattr__(name):

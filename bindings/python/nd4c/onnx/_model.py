@@ -15,6 +15,7 @@ from nd4c._devices import Device, find, on
 from nd4c._errors import Error, check, error
 from nd4c._handles import Owner
 from nd4c._library import bind, take_text
+from nd4c.onnx._calibration import Calibration
 from nd4c.onnx._runner import Runner
 
 TYPE_CHECKING = False
@@ -52,15 +53,17 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          devices: Union[Sequence[_Device], Callable[[Node], Optional[_Device]], None] = None,
          device: Optional[_Device] = None, math: Optional[str] = None, compile_memory: int = 0,
          compile_options: Optional[Mapping[str, str]] = None,
-         compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None) -> Model:
+         compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None,
+         calibration: Union[Calibration, str, os.PathLike[str], None] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work: what is "importing", "optimizing", "compiling", "preparing", "placing", "running" or "looping",
     done counts from 0 to total, which is 0 if it is not known. device: the device on which the model runs; the host computes
     what that device cannot. devices: those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
     of the run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
     device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
-    "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded. precision: "bfloat16" or
-    "float16", in which nodes of float32 compute where the device is fast in it; inputs and outputs keep their dtypes.
+    "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded. precision: "bfloat16",
+    "float16" or "int8", in which nodes of float32 compute where the device is fast in it; inputs and outputs keep their dtypes.
+    calibration: for "int8", what calibrate() gives, or the path of its file; without it, only products compute in int8.
 
     Errors: FileNotFoundError; ValueError for what is no model or another precision; NotImplementedError for ops that
     nd4c lacks, and by a run for a precision that the device lacks; TypeError for device beside devices.
@@ -70,11 +73,11 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     (Value(name='image', kind='array', dtype=nd4c.float32, shape=('batch', 1, 8, 8)),)
     """
     return Model(model, _Settings(all_intermediates, optimize, progress, devices, device, math, compile_memory,
-                                  compile_options, compiled, precision))
+                                  compile_options, compiled, precision, calibration))
 
 
 _Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled "
-                       "precision", defaults=(False, True, None, None, None, None, 0, None, None, None))
+                       "precision calibration", defaults=(False, True, None, None, None, None, 0, None, None, None, None))
 
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
@@ -175,6 +178,10 @@ class Model(Owner):
         options.compile = None if request is None else ctypes.addressof(request)
         options.compiled = None if settings.compiled is None else os.fsencode(settings.compiled)
         options.precision = _dtypes.dtype_or_none(settings.precision)
+        calibration = settings.calibration
+        if calibration is not None and not isinstance(calibration, Calibration):
+            calibration = Calibration(calibration)
+        options.calibration = None if calibration is None else calibration._open()
         self._bytes = bytes(model) if isinstance(model, (bytes, bytearray, memoryview)) else None
         self.name = "<bytes>" if self._bytes is not None else os.fspath(model)
         self._handle = _opened(self.name if self._bytes is None else self._bytes, options)

@@ -33,7 +33,7 @@ class SessionOptions:
     """Settings of an InferenceSession.
 
     graph_optimization_level, intra_op_num_threads (0: all), use_deterministic_compute, enable_profiling with profile_file_prefix,
-    and add_free_dimension_override_by_name have an effect, as has the entry "nd4c.precision", "bfloat16" or "float16", in which
+    and add_free_dimension_override_by_name have an effect, as has the entry "nd4c.precision", "bfloat16", "float16" or "int8", in which
     nodes of float32 then compute. Settings about ONNX Runtime's memory, its logs and how it orders
     nodes have none, because nd4c has one way of each. Errors: AttributeError for a name that ONNX Runtime does not have either;
     NotImplementedError for optimized_model_filepath.
