@@ -26,7 +26,7 @@ typedef enum nd4c_calibration_method {
   ND4C_CALIBRATION_MOVING_AVERAGE, /* those of each sample, averaged with falling weights: `momentum` for the newest */
   ND4C_CALIBRATION_PERCENTILE,     /* (100 - percentile) / 2 percent of the elements lie below, as many above */
   ND4C_CALIBRATION_ENTROPY,        /* clipped at the magnitude whose 128 steps lose least information (divergence of
-                                      Kullback and Leibler) */
+                                      Kullback and Leibler); elements near 0 do not count */
   ND4C_CALIBRATION_MSE             /* clipped where clipping and rounding together have the least mean square error */
 } nd4c_calibration_method;
 

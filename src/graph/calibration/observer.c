@@ -149,6 +149,7 @@ static void find_entropy(const nd4c_observer *observer, double *magnitudes, doub
     magnitudes[i] = (double)(above[0] + above[1] + below[0] + below[-1]);
     used = magnitudes[i] > 0 ? i + 1 : used;
   }
+  magnitudes[0] = magnitudes[1]; /* the zeros that a relu makes have no error, whatever the steps */
   int32_t limit = used;
   for (int32_t i = LEVELS; i < used; i++) {
     beyond += magnitudes[i];

@@ -46,6 +46,7 @@ def entropy(x):
     folded = counts[BINS // 2:] + counts[:BINS // 2][::-1]
     folded = folded[::2] + folded[1::2]
     used = int(np.nonzero(folded)[0][-1]) + 1
+    folded[0] = folded[1]
     losses = {}
     for limit in [*range(LEVELS, used, STRIDE), used] if used > LEVELS else []:
         kept = folded[:limit]
@@ -54,7 +55,7 @@ def entropy(x):
         level = np.searchsorted([(k + 1) * limit // LEVELS for k in range(LEVELS)], np.arange(limit), side="right")
         sums, filled = np.bincount(level, kept, LEVELS), np.bincount(level, kept > 0, LEVELS)
         q = np.where(kept > 0, sums[level] / np.maximum(filled[level], 1) / max(kept.sum(), 1), 1e-9)
-        p /= p.sum()
+        p /= max(p.sum(), 1)
         losses[limit] = (p[p > 0] * np.log(p[p > 0] / q[p > 0])).sum()
     best = min(losses, key=losses.get) if losses else used
     best = used if losses and losses[used] <= losses[best] else best
