@@ -106,6 +106,35 @@ static void odd_ranges_have_a_step(void **state) {
   }
 }
 
+/* A step for each output, whichever axis has the outputs. */
+static void weights_have_a_step_for_each_output(void **state) {
+  (void)state;
+  static const float weights[] = {1, -127, 0, 2, 254, 0};
+  static const double steps[][3] = {{1, 2}, {0, 2, 1}},
+                      codes[][6] = {{1, -127, 0, 1, 127, 0}, {64, -64, 0, 127, 127, 0}};
+  static const int64_t shape[] = {2, 3};
+  for (int32_t axis = 0; axis < 2; axis++) {
+    nd4c_calibration_weights made;
+    double *numbers = nd4c_allocate(sizeof codes[0]);
+    for (int32_t i = 0; i < 6; i++) {
+      numbers[i] = (double)weights[i];
+    }
+    CHECK_OK(nd4c_calibration_round_weights(numbers, 2, shape, axis, &made));
+    assert_int_equal(made.outputs, shape[axis]);
+    for (int32_t i = 0; i < made.outputs; i++) {
+      const double step = axis == 1 && i == 0 ? (double)(float)(2.0 / 127) : steps[axis][i];
+      assert_true(made.steps[i] == step);
+    }
+    assert_memory_equal(made.codes, codes[axis], sizeof codes[axis]);
+    nd4c_calibration_weights_free(&made);
+  }
+  double *odd = nd4c_allocate(sizeof *odd);
+  nd4c_calibration_weights made;
+  *odd = (double)INFINITY;
+  static const int64_t one[] = {1, 1};
+  CHECK_REFUSED(nd4c_calibration_round_weights(odd, 2, one, 0, &made), ND4C_UNSUPPORTED, "not finite");
+}
+
 /* -- graphs -------------------------------------------------------------------------------------------------------- */
 
 typedef nd4c_value (*builder)(nd4c_graph *graph, nd4c_value x, uint64_t seed);
@@ -410,6 +439,9 @@ static void values_that_overflow_have_no_range(void **state) {
   const int64_t shape[] = {8, WIDTH};
   nd4c_array *x = check_array(ND4C_FLOAT32, 2, shape, 1, 1e38, 3e38);
   CHECK_OK(nd4c_calibration_observe(calibration, (const nd4c_array *const *)&x, 1));
+  nd4c_array_release(x);
+  x = check_array(ND4C_FLOAT32, 2, shape, 1, -1, 1);
+  CHECK_OK(nd4c_calibration_observe(calibration, (const nd4c_array *const *)&x, 1)); /* a finite one behind it */
   CHECK_OK(nd4c_calibration_finish(calibration));
   assert_non_null(nd4c_calibration_find(calibration, "x"));
   assert_null(nd4c_calibration_find(calibration, "relu"));
@@ -507,6 +539,7 @@ static void failing_allocations_are_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_are_those_of_numpy),
                                      cmocka_unit_test(odd_ranges_have_a_step),
+                                     cmocka_unit_test(weights_have_a_step_for_each_output),
                                      cmocka_unit_test(ranges_are_those_of_the_values),
                                      cmocka_unit_test(convolutions_compute_on_bytes),
                                      cmocka_unit_test(products_compute_on_bytes),
