@@ -2,6 +2,7 @@
 hand and the vendors' libraries of bench/*.c."""
 
 import ctypes
+import dataclasses
 import pathlib
 import tempfile
 import time
@@ -214,12 +215,17 @@ class Model(Runner):
     """A model that nd4c runs; outputs are fresh at first and written into again after that."""
 
     def __init__(self, peer, row, inputs):
-        data, used = models.model_of(row, inputs)
+        data, used = models.model_of(dataclasses.replace(row, onnx=f"file({row.own})") if row.own else row, inputs)
+        calibration = nd4c.calibrate(peer.library, data, [used]) if row.own else None
+        precision = "int8" if row.own else row.precision
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "row.onnx" if isinstance(data, bytes) else pathlib.Path(data)
             if isinstance(data, bytes):
                 path.write_bytes(data)
-            self.model = nd4c.Model(peer.library, path, precision=nd4c.NUMBERS[row.precision] if row.precision else 0)
+            self.model = nd4c.Model(peer.library, path, precision=nd4c.NUMBERS[precision] if precision else 0,
+                                    calibration=calibration)
+        if calibration is not None:
+            peer.library.c.nd4c_calibration_release(calibration)
         model = self.model
         model.bind(used)
         model.run()

@@ -39,6 +39,7 @@ class Row:
     tolerance: float = 1e-4
     opset: int = 21
     precision: str = None  # the dtype in which nd4c and OpenVINO compute the nodes of float32 of a model
+    own: str = None  # the network that nd4c quantises itself, in place of the row's model
 
     def calls(self):
         """Peer -> expression."""

@@ -20,7 +20,7 @@ I64 = ctypes.c_int64
 class ModelOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("all_intermediates", ctypes.c_bool),
                 ("no_optimization", ctypes.c_bool), ("placement", P), ("compile", P), ("compiled", ctypes.c_char_p),
-                ("passes", ctypes.c_char_p), ("precision", ctypes.c_int)]
+                ("passes", ctypes.c_char_p), ("precision", ctypes.c_int), ("calibration", P)]
 
 
 class ModelValue(ctypes.Structure):
@@ -87,12 +87,35 @@ class Library:
         return value
 
 
+def calibrate(library, path, samples):
+    """An nd4c_calibration of a model file on samples, each name -> NumPy array, all of one shape."""
+    model, graph, calibration = Model(library, path), P(), P()
+    names = [model.value("nd4c_model_input", index).name.decode()
+             for index in range(library.c.nd4c_model_input_count(model.handle))]
+    for sample in samples:
+        data = [np.ascontiguousarray(sample[name]) for name in names]
+        if not calibration:
+            shapes = [(I64 * max(array.ndim, 1))(*array.shape) for array in data]
+            library.call("nd4c_model_graph", model.handle, None, (ctypes.c_int32 * len(data))(*[a.ndim for a in data]),
+                         (P * len(data))(*map(ctypes.addressof, shapes)), ctypes.byref(graph))
+            library.call("nd4c_calibration_create", graph, None, None, ctypes.byref(calibration))
+        arrays = (P * len(data))(*[library.wrap(array).value for array in data])
+        library.call("nd4c_calibration_observe", calibration, arrays, len(data))
+        for array in arrays:
+            library.c.nd4c_array_release(P(array))
+    library.call("nd4c_calibration_finish", calibration)
+    library.c.nd4c_graph_destroy(graph)
+    model.close()
+    return calibration
+
+
 class Model:
     """An open model file with its inputs bound once."""
 
-    def __init__(self, library, path, all_intermediates=False, no_optimization=False, precision=0):
+    def __init__(self, library, path, all_intermediates=False, no_optimization=False, precision=0, calibration=None):
         self.library, self.handle = library, P()
-        options = ModelOptions(ctypes.sizeof(ModelOptions), all_intermediates, no_optimization, precision=precision)
+        options = ModelOptions(ctypes.sizeof(ModelOptions), all_intermediates, no_optimization, precision=precision,
+                               calibration=calibration)
         library.call("nd4c_model_open", os.fsencode(path), ctypes.byref(options), ctypes.byref(self.handle))
         self.count = library.c.nd4c_model_output_count(self.handle)
         self.names = [self.value("nd4c_model_output", index).name.decode() for index in range(self.count)]
