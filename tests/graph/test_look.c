@@ -131,10 +131,10 @@ static void runs_of_passes_are_explained(void **state) {
   nd4c_graph *graph = make_graph();
   char *text = NULL;
   CHECK_OK(nd4c_graph_explain(graph, NULL, NULL, -1, &text));
-  assert_has(text, "4 nodes recorded\nsimplify\n  dead: 4 -> 3 nodes, 1 changes", true);
+  assert_has(text, "4 nodes recorded\nsimplify, round 1\n  dead: 4 -> 3 nodes, 1 changes", true);
   assert_has(text, "    - exp\n", true);
   assert_has(text, "    - copy\n    ~ relu 'last': reads other values\n", true);
-  assert_has(text, "fuse\n  fuse_activation: 2 -> 1 nodes, 1 changes", true);
+  assert_has(text, "fuse, round 1\n  fuse_activation: 2 -> 1 nodes, 1 changes", true);
   assert_has(text, "    - conv 'first'\n    ~ relu 'last': becomes conv (conv + relu)\n", true);
   assert_has(text, "1 nodes after passes\npasses:\n", true);
   assert_has(text, "estimate: ", true);

@@ -464,5 +464,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return status;
 }
 
-ND4C_PASS(FUSE, 75, quantize, DEVICE,
+ND4C_PASS(FUSE, 72, quantize, DEVICE,
           "lets convolutions and products with constant weights compute on bytes, if options.precision is int8")

@@ -225,12 +225,10 @@ static void left_out_passes_are_named(void **state) {
   CHECK_OK(nd4c_graph_explain(graph, NULL, NULL, -1, &text));
   assert_non_null(strstr(text, "passes left out, because the graph has dims: layout, reduced_precision\n"));
   assert_non_null(strstr(text, "estimate (each dim as 64, or its bound nearest to 64): "));
-  assert_null(strstr(text, "  layout "));
   nd4c_free(text);
   CHECK_OK(nd4c_graph_explain(bound, NULL, NULL, -1, &text));
   assert_null(strstr(text, "left out"));
   assert_non_null(strstr(text, "estimate: "));
-  assert_non_null(strstr(text, "  layout "));
   nd4c_free(text);
   nd4c_graph_destroy(bound);
   nd4c_graph_destroy(graph);
