@@ -25,6 +25,7 @@
 #include "nd4c/lists.h"
 #include "nd4c/log.h"
 #include "nd4c/model.h"
+#include "nd4c/names.h"
 #include "nd4c/op_schema.h"
 #include "nd4c/ops.h"
 #include "nd4c/routing.h"

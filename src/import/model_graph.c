@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "device/context/context.h"
 #include "import/model_internal.h"
+#include "import/onnx/notes.h"
 
 /* Takes the declared shapes; refuses a model that leaves an extent of an input free. */
 static nd4c_status take_declared(const char *function, const nd4c_model *model, int32_t *ranks,
@@ -125,5 +126,12 @@ nd4c_status nd4c_model_graph(nd4c_model *model, nd4c_context *context, const int
     nd4c_model_turn_give(model->turn);
   }
   nd4c_model_shapes_free(&taken);
+  if (status == ND4C_OK) {
+    status = nd4c_onnx_notes(&model->onnx, *graph);
+    if (status != ND4C_OK) {
+      nd4c_graph_destroy(*graph);
+      *graph = NULL;
+    }
+  }
   return status;
 }

@@ -334,7 +334,8 @@ static nd4c_status append_node(const appending *work, const nd4c_graph_node *nod
   for (int32_t i = 0; i < node->output_count; i++) {
     work->values[node->outputs[i]] = outputs[i];
   }
-  return ND4C_OK;
+  nd4c_graph *graph = work->graph;
+  return nd4c_notes_copy(node->notes, &graph->region, &graph->nodes[graph->node_count - 1].notes);
 }
 
 static nd4c_status append_all(const appending *work, const bool *chosen) {

@@ -23,6 +23,7 @@ static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
     node.outputs = nd4c_region_copy(&to->region, node.outputs, node.output_count, sizeof *node.outputs);
     node.label = nd4c_region_text(&to->region, node.label);
     node.fused = NULL;
+    ND4C_TRY(nd4c_notes_copy(from->nodes[i].notes, &to->region, &node.notes));
     if (node.control != NULL) {
       ND4C_TRY(nd4c_graph_hold_control(to, node.control));
     }
@@ -50,6 +51,7 @@ static nd4c_status clone_into(const nd4c_graph *from, nd4c_graph *to) {
   ND4C_TRY(clone_nodes(from, to));
   ND4C_TRY(clone_ports(&from->inputs, "input", &to->region, &to->inputs));
   ND4C_TRY(clone_ports(&from->outputs, "output", &to->region, &to->outputs));
+  ND4C_TRY(nd4c_notes_copy(from->notes, &to->region, &to->notes));
   return nd4c_variables_copy(from, to);
 }
 

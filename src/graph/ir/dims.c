@@ -248,6 +248,7 @@ static nd4c_status bind_node(const nd4c_graph *graph, const nd4c_binding *bindin
       (made.fused == NULL && node->fused != NULL)) {
     return nd4c_error_code();
   }
+  ND4C_TRY(nd4c_notes_copy(node->notes, &bound->region, &made.notes));
   ND4C_TRY(nd4c_graph_copy_attrs(bound, node->def->info.attr_count, node->attrs, &made.attrs));
   ND4C_TRY(nd4c_graph_bind_attrs(binding, node->def, bound, made.attrs));
   if (node->control != NULL) {
@@ -290,6 +291,7 @@ static nd4c_status bind_all(const nd4c_graph *graph, const nd4c_binding *binding
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     ND4C_TRY(nd4c_graph_output(bound, graph->outputs.items[i].name, graph->outputs.items[i].value));
   }
+  ND4C_TRY(nd4c_notes_copy(graph->notes, &bound->region, &bound->notes));
   return nd4c_variables_copy(graph, bound);
 }
 

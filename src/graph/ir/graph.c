@@ -71,6 +71,7 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
   nd4c_ports_free(&graph->inputs);
   nd4c_ports_free(&graph->outputs);
   nd4c_variables_free(graph);
+  nd4c_scopes_free(graph->scopes);
   free_table(graph->values, graph->value_capacity, graph->recycled_values, sizeof *graph->values);
   free_table(graph->nodes, graph->node_capacity, graph->recycled_nodes, sizeof *graph->nodes);
   nd4c_deallocate(graph->held);
@@ -260,6 +261,21 @@ static nd4c_status add_outputs(nd4c_graph *graph, const nd4c_inferred *inferred,
   return ND4C_OK;
 }
 
+/* The label of a node in the open scopes, in the graph's region; it is taken from now on. */
+static nd4c_status make_label(nd4c_graph *graph, const nd4c_op_def *def, const char *label, const char **made) {
+  nd4c_scoped room;
+  const char *name = label == NULL ? "" : label;
+  if (graph->scopes != NULL) {
+    if (graph->scopes->depth > 0 && name[0] == '\0') {
+      name = def->info.name;
+    }
+    ND4C_TRY(nd4c_scopes_unique(graph->scopes, name, &room, &name));
+    ND4C_TRY(nd4c_scopes_take(graph->scopes, &graph->region, name));
+  }
+  *made = nd4c_region_text(&graph->region, name);
+  return *made != NULL ? ND4C_OK : nd4c_error_code();
+}
+
 /* All steps that may fail for a checked and inferred node, in an order that leaves the graph unchanged after a
  * failure. */
 nd4c_status nd4c_graph_add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_value *inputs,
@@ -268,12 +284,19 @@ nd4c_status nd4c_graph_add_node(nd4c_graph *graph, nd4c_graph_node node, const n
       nd4c_grow(&graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes, "nodes of a graph"));
   node.inputs = nd4c_region_copy(&graph->region, inputs, node.input_count, sizeof *inputs);
   node.outputs = nd4c_region_take(&graph->region, node.output_count, sizeof *node.outputs);
-  node.label = nd4c_region_text(&graph->region, label == NULL ? "" : label);
-  if (node.inputs == NULL || node.outputs == NULL || node.label == NULL) {
+  if (node.inputs == NULL || node.outputs == NULL) {
     return nd4c_error_code();
   }
   ND4C_TRY(nd4c_graph_copy_attrs(graph, node.def->info.attr_count, attrs, &node.attrs));
-  ND4C_TRY(add_outputs(graph, inferred, node.output_count, node.outputs));
+  const int32_t taken = graph->scopes != NULL ? graph->scopes->used.count : 0;
+  nd4c_status status = make_label(graph, node.def, label, &node.label);
+  status = status == ND4C_OK ? add_outputs(graph, inferred, node.output_count, node.outputs) : status;
+  if (status != ND4C_OK) {
+    if (graph->scopes != NULL) {
+      nd4c_ports_cut(&graph->scopes->used, taken);
+    }
+    return status;
+  }
   graph->nodes[graph->node_count] = node;
   graph->node_count++;
   return ND4C_OK;
@@ -346,8 +369,10 @@ nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *input
   if (status != ND4C_OK && graph->extents != NULL) {
     nd4c_extents_forget(graph->extents, guards);
   }
-  if (status != ND4C_OK && label != NULL && label[0] != '\0') {
-    return nd4c_fail_prefix(status, "node '%.*s'", LABEL_SHOWN, label);
+  const char *scope = nd4c_scopes_path(graph->scopes), *shown = label == NULL ? "" : label;
+  if (status != ND4C_OK && (shown[0] != '\0' || scope[0] != '\0')) {
+    return nd4c_fail_prefix(status, "node '%.*s%s%.*s'", LABEL_SHOWN, scope, scope[0] != '\0' ? "/" : "", LABEL_SHOWN,
+                            shown[0] != '\0' ? shown : def->info.name);
   }
   return status;
 }

@@ -5,7 +5,9 @@
 
 #include "array/array.h"
 #include "base/region.h"
+#include "graph/names/notes.h"
 #include "graph/names/ports.h"
+#include "graph/names/scopes.h"
 #include "nd4c/graph.h"
 #include "ops/extents/extents.h"
 #include "ops/op.h"
@@ -35,6 +37,7 @@ typedef struct nd4c_graph_node {
   nd4c_attr_value *attrs; /* in the schema's order, all set; lists in the region */
   const char *label;      /* "" if it has none */
   const char *fused;      /* ops this node stands for ("conv + batch_norm + relu"), NULL: itself */
+  nd4c_note *notes;       /* its metadata */
   nd4c_control *control;  /* its bodies, of which the graph holds a reference; NULL: an op */
   bool again;             /* computed once more on purpose (passes/recompute.c): no other node stands for it */
 } nd4c_graph_node;
@@ -62,6 +65,8 @@ struct nd4c_graph {
   int32_t held_count, held_capacity;
   nd4c_control **controls; /* of nodes with bodies, one reference each */
   int32_t control_count, control_capacity;
+  nd4c_scopes *scopes;   /* NULL: none was opened yet */
+  nd4c_note *notes;      /* metadata of the graph itself */
   nd4c_extents *extents; /* dims and the expressions in them; NULL: the graph has no dims */
 };
 

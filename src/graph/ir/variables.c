@@ -121,6 +121,8 @@ nd4c_status nd4c_graph_variable(nd4c_graph *graph, const char *name, nd4c_value 
   if (value == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_variable: value is NULL");
   }
+  nd4c_scoped room;
+  ND4C_TRY(name != NULL && name[0] != '\0' ? nd4c_scopes_join(graph->scopes, name, &room, &name) : ND4C_OK);
   ND4C_TRY(check_name(graph, name));
   nd4c_status status = check_initial(graph, initial);
   if (status != ND4C_OK) {

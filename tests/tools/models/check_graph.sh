@@ -22,6 +22,7 @@ value "$((listed - 1)).meaning" >/dev/null
 # A graph as text, before and after the passes.
 expect 0 "$nd4c" graph show "$model" "${shape[@]}"
 silent err
+says out '^metadata onnx.producer_name: nd4c examples/digits$'
 says out '^input image: float32\(2, 1, 8, 8\)$'
 says out "^%[0-9]+ float32\(2, 8, 8, 8\) = conv 'Conv' \(image, constant float32\(8, 1, 3, 3\), constant float32\(8,\)\) \{pads 1 1 1 1\}  18.4 koperations, "
 says out '^output logits: %[0-9]+$'

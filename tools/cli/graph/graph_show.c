@@ -237,6 +237,26 @@ void graph_print_node(FILE *file, const nd4c_graph *graph, int32_t index) {
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
+/* A text of the file on one line: it may hold anything. */
+static void print_line(FILE *file, const char *text) {
+  enum { MOST = 200 };
+  size_t length = 0;
+  for (; text[length] != '\0' && length < MOST; length++) {
+    (void)fputc((unsigned char)text[length] < ' ' || text[length] == 127 ? ' ' : text[length], file);
+  }
+  (void)fputs(text[length] != '\0' ? "...\n" : "\n", file);
+}
+
+static void print_metadata(FILE *file, const nd4c_graph *graph) {
+  for (int32_t i = 0; i < nd4c_graph_metadata_count(graph, ND4C_GRAPH_ITSELF); i++) {
+    const char *key = NULL, *value = NULL;
+    if (nd4c_graph_metadata_at(graph, ND4C_GRAPH_ITSELF, i, &key, &value) == ND4C_OK) {
+      (void)fprintf(file, "metadata %s: ", key);
+      print_line(file, value);
+    }
+  }
+}
+
 /* Inputs, nodes and outputs, and the nodes' bodies below them, further to the right. */
 static void write_nodes(FILE *file, const nd4c_graph *graph, const bool *shown, int indent);
 
@@ -287,6 +307,7 @@ void graph_write_text(FILE *file, const nd4c_graph *graph, const bool *shown) {
   double operations = 0, bytes = 0;
   int32_t left_out = 0;
   char cost[96];
+  print_metadata(file, graph);
   write_nodes(file, graph, shown, 0);
   for (int32_t i = 0; i < nd4c_graph_node_count(graph); i++) {
     left_out += shown != NULL && !shown[i];
@@ -297,7 +318,7 @@ void graph_write_text(FILE *file, const nd4c_graph *graph, const bool *shown) {
     (void)fprintf(file, " (%" PRId32 " of them not shown)", left_out);
   }
   (void)fprintf(file, ", estimated%s: %s\n",
-                nd4c_graph_dim_count(graph) > 0 ? " with each dim at its lowest value" : "",
+                nd4c_graph_dim_count(graph) > 0 ? " with each dim as 64, or its bound nearest to 64" : "",
                 graph_cost_text(operations, bytes, cost, sizeof cost));
 }
 

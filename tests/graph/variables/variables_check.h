@@ -2,7 +2,7 @@
 #ifndef ND4C_TESTS_GRAPH_VARIABLES_CHECK_H
 #define ND4C_TESTS_GRAPH_VARIABLES_CHECK_H
 
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 static const int64_t shape[] = {4, 8};
 enum { SIZE = 32 };
