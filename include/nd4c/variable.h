@@ -43,6 +43,16 @@ ND4C_API nd4c_status nd4c_graph_variable(nd4c_graph *graph, const char *name, nd
  * shape than the variable. */
 ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, nd4c_value value);
 
+/* Records the nodes that compute the gradients of a loss: gradients[i] is the derivative of the loss by values[i], with
+ * its shape, and zero if the loss does not depend on it. values NULL: the graph's trainable variables, in their order,
+ * of which there are `count` (ARGUMENT otherwise). The loss is one floating number (SHAPE, DTYPE), and so are the
+ * elements of the values (DTYPE). UNSUPPORTED: a node between has no gradient; the text names it. These ops have one:
+ * add, subtract, multiply, divide, negative, square, sqrt, exp, log, sin, cos, tanh, sigmoid, relu, where, cast, copy,
+ * matmul of two axes or more, sum, mean, softmax, log_softmax, reshape, flatten, squeeze, expand_dims, transpose,
+ * broadcast_to, and mse_loss and softmax_cross_entropy without weights. A refused call changes nothing. */
+ND4C_API nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count,
+                                         nd4c_value *gradients);
+
 /* A variable of a graph. */
 typedef struct nd4c_variable_info {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_variable_info) */

@@ -5,10 +5,15 @@
 /* a b: g b^T and a^T g */
 ND4C_GRADIENT(product) {
   nd4c_emitted other = step->inputs[1 - index];
-  if (nd4c_emitted_get(e, step->inputs[0]).rank != 2 || nd4c_emitted_get(e, step->inputs[1]).rank != 2) {
+  const int32_t rank = nd4c_emitted_get(e, other).rank;
+  int64_t axes[ND4C_MAX_RANK];
+  if (nd4c_emitted_get(e, step->inputs[index]).rank < 2 || rank < 2) {
     return nd4c_fail(ND4C_UNSUPPORTED, "the gradient of a product of other than matrices is not supported");
   }
-  ND4C_TRY(nd4c_emit_transposed(e, other, &other));
+  for (int32_t i = 0; i < rank; i++) {
+    axes[i] = i < rank - 2 ? i : 2 * (int64_t)rank - 3 - i; /* the last two change places */
+  }
+  ND4C_TRY(nd4c_emit_axes(e, ND4C_OP_transpose, other, rank, axes, &other));
   return nd4c_emit_binary(e, ND4C_OP_matmul, index == 0 ? step->given : other, index == 0 ? other : step->given,
                           gradient);
 }

@@ -1,13 +1,11 @@
 /* Implements gradient.h: finds the rule of an op, and sums a gradient to the shape of its input.
- * import/onnx/ops/gradient.c calls it. */
+ * graph/gradient.c and import/onnx/ops/gradient.c call it. */
 #include "ops/gradient/gradient.h"
 
 #include "base/status.h"
 
-nd4c_gradient_rule nd4c_gradient_find(nd4c_op op) {
-  static const nd4c_gradient_row *const families[] = {nd4c_gradient_elementwise, nd4c_gradient_activation,
-                                                      nd4c_gradient_contraction};
-  for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+static nd4c_gradient_rule find(nd4c_op op, const nd4c_gradient_row *const *families, size_t count) {
+  for (size_t i = 0; i < count; i++) {
     for (const nd4c_gradient_row *row = families[i]; row->op != ND4C_OP_NONE; row++) {
       if (row->op == op) {
         return row->rule;
@@ -15,6 +13,18 @@ nd4c_gradient_rule nd4c_gradient_find(nd4c_op op) {
     }
   }
   return NULL;
+}
+
+nd4c_gradient_rule nd4c_gradient_find(nd4c_op op) {
+  static const nd4c_gradient_row *const families[] = {nd4c_gradient_elementwise, nd4c_gradient_activation,
+                                                      nd4c_gradient_contraction};
+  return find(op, families, sizeof families / sizeof families[0]);
+}
+
+nd4c_gradient_rule nd4c_gradient_find_any(nd4c_op op) {
+  static const nd4c_gradient_row *const families[] = {nd4c_gradient_reduction, nd4c_gradient_loss};
+  const nd4c_gradient_rule rule = nd4c_gradient_find(op);
+  return rule != NULL ? rule : find(op, families, sizeof families / sizeof families[0]);
 }
 
 /* Sums what was broadcast from x's shape. */

@@ -1,0 +1,306 @@
+/* nd4c_graph_gradient: each rule against differences of the loss, what has no gradient, and training inside one plan.
+ */
+#include <math.h>
+
+#include "variables_check.h"
+
+/* -- rules against differences ------------------------------------------------------------------------------------- */
+
+/* A loss of x [2, 3] and w [3, 4], float64, by a number. */
+typedef nd4c_value (*make_loss)(nd4c_graph *graph, nd4c_value x, nd4c_value w);
+
+static const int64_t x_shape[] = {2, 3}, w_shape[] = {3, 4};
+enum { X = 6, W = 12 };
+
+static nd4c_value mean_of(nd4c_graph *graph, nd4c_value value) {
+  return check_unary(graph, ND4C_OP_mean, value);
+}
+
+static nd4c_value ints_op(nd4c_graph *graph, nd4c_op op, nd4c_value x, const char *name, const int64_t *ints,
+                          int32_t count) {
+  const nd4c_attr attr = check_ints(name, ints, count);
+  return check_op(graph, op, &x, 1, &attr, 1);
+}
+
+static nd4c_value by_products(nd4c_graph *graph, nd4c_value x, nd4c_value w) {
+  return mean_of(graph, check_unary(graph, ND4C_OP_tanh, check_binary(graph, ND4C_OP_matmul, x, w)));
+}
+
+/* x as [1, 2, 1, 3] times w as [2, 3, 4] (broadcast): products with batches of their own. */
+static nd4c_value by_batches(nd4c_graph *graph, nd4c_value x, nd4c_value w) {
+  const int64_t four[] = {1, 2, 1, 3}, three[] = {2, 3, 4};
+  const nd4c_value left = ints_op(graph, ND4C_OP_reshape, x, "shape", four, 4);
+  const nd4c_value right = ints_op(graph, ND4C_OP_broadcast_to, w, "shape", three, 3);
+  return mean_of(graph, check_unary(graph, ND4C_OP_square, check_binary(graph, ND4C_OP_matmul, left, right)));
+}
+
+/* Sums over some axes, with and without them kept; row and column broadcast against each other. */
+static nd4c_value by_sums(nd4c_graph *graph, nd4c_value x, nd4c_value w) {
+  const int64_t last[] = {-1}, first[] = {0};
+  const nd4c_attr kept[] = {check_ints("axes", last, 1), {"keepdims", {.kind = ND4C_ATTR_BOOL, .as.i = 1}}};
+  const nd4c_value columns = check_op(graph, ND4C_OP_sum, &x, 1, kept, 2);   /* [2, 1] */
+  const nd4c_value rows = ints_op(graph, ND4C_OP_mean, w, "axes", first, 1); /* [4] */
+  const nd4c_value outer = check_binary(graph, ND4C_OP_multiply, columns, rows);
+  return check_unary(graph, ND4C_OP_sum, check_unary(graph, ND4C_OP_sin, outer));
+}
+
+static nd4c_value by_softmax(nd4c_graph *graph, nd4c_value x, nd4c_value w) {
+  const int64_t swapped[] = {1, 0}, last[] = {1};
+  const nd4c_attr axis = check_int("axis", 0), other = check_int("axis", -1);
+  const nd4c_value soft = check_op(graph, ND4C_OP_softmax, &x, 1, &axis, 1);
+  const nd4c_value logs = check_op(graph, ND4C_OP_log_softmax, &w, 1, &other, 1);
+  const nd4c_value product = check_binary(graph, ND4C_OP_matmul, soft, logs);
+  const nd4c_value turned = ints_op(graph, ND4C_OP_transpose, product, "axes", swapped, 2);
+  const nd4c_value wide = ints_op(graph, ND4C_OP_expand_dims, turned, "axes", last, 1);
+  const nd4c_value thin = ints_op(graph, ND4C_OP_squeeze, wide, "axes", last, 1);
+  return mean_of(graph, check_binary(graph, ND4C_OP_multiply, thin, check_unary(graph, ND4C_OP_exp, turned)));
+}
+
+static nd4c_value by_branches(nd4c_graph *graph, nd4c_value x, nd4c_value w) {
+  const nd4c_value product = check_binary(graph, ND4C_OP_matmul, x, w);
+  const nd4c_value up = check_unary(graph, ND4C_OP_sigmoid, product), down = check_unary(graph, ND4C_OP_relu, product);
+  const nd4c_value above = check_binary(graph, ND4C_OP_greater, product, down);
+  const nd4c_value chosen = check_op(graph, ND4C_OP_where, (nd4c_value[]){above, up, product}, 3, NULL, 0);
+  return mean_of(graph, check_binary(graph, ND4C_OP_divide, chosen, check_binary(graph, ND4C_OP_add, up, up)));
+}
+
+static nd4c_value by_squared_error(nd4c_graph *graph, nd4c_value x, nd4c_value w) {
+  const nd4c_value product = check_binary(graph, ND4C_OP_matmul, x, w);
+  return check_binary(graph, ND4C_OP_mse_loss, product, check_unary(graph, ND4C_OP_cos, product));
+}
+
+static nd4c_value entropy(nd4c_graph *graph, nd4c_value scores, const int64_t *classes, int64_t count,
+                          int64_t reduction) {
+  nd4c_array *array = NULL;
+  nd4c_value target = ND4C_VALUE_NONE, outputs[2];
+  CHECK_OK(nd4c_array_from_data(ND4C_INT64, 1, &count, classes, NULL, &array));
+  CHECK_OK(nd4c_graph_constant(graph, array, &target));
+  nd4c_array_release(array);
+  const nd4c_value inputs[] = {scores, target};
+  const nd4c_attr attr = check_int("reduction", reduction);
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_softmax_cross_entropy, inputs, 2, &attr, 1, NULL, outputs, 2));
+  return outputs[0];
+}
+
+static nd4c_value by_cross_entropy(nd4c_graph *graph, nd4c_value x, nd4c_value w) {
+  const int64_t classes[] = {3, 1}, partly[] = {2, -100, 0};
+  const nd4c_value product = check_binary(graph, ND4C_OP_matmul, x, w);
+  const nd4c_value first = entropy(graph, product, classes, 2, ND4C_LOSS_REDUCTION_MEAN);
+  const nd4c_value second = entropy(graph, w, partly, 3, ND4C_LOSS_REDUCTION_MEAN); /* a class is ignored */
+  const nd4c_value third = entropy(graph, product, classes, 2, ND4C_LOSS_REDUCTION_SUM);
+  return check_binary(graph, ND4C_OP_add, first, check_binary(graph, ND4C_OP_subtract, second, third));
+}
+
+static double loss_at(nd4c_plan *plan, const double *x, const double *w) {
+  nd4c_array *arrays[2] = {NULL, NULL}, *outputs[3] = {NULL};
+  double loss = 0;
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, 2, x_shape, x, NULL, &arrays[0]));
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, 2, w_shape, w, NULL, &arrays[1]));
+  const nd4c_array *inputs[] = {arrays[0], arrays[1]};
+  CHECK_OK(nd4c_plan_run(plan, inputs, 2, outputs, 3));
+  CHECK_OK(nd4c_array_read(outputs[0], &loss, sizeof loss));
+  check_release(arrays, 2);
+  check_release(outputs, 3);
+  return loss;
+}
+
+static void gradients_at(nd4c_plan *plan, const double *x, const double *w, double *dx, double *dw) {
+  nd4c_array *arrays[2] = {NULL, NULL}, *outputs[3] = {NULL};
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, 2, x_shape, x, NULL, &arrays[0]));
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, 2, w_shape, w, NULL, &arrays[1]));
+  const nd4c_array *inputs[] = {arrays[0], arrays[1]};
+  CHECK_OK(nd4c_plan_run(plan, inputs, 2, outputs, 3));
+  CHECK_OK(nd4c_array_read(outputs[1], dx, X * sizeof *dx));
+  CHECK_OK(nd4c_array_read(outputs[2], dw, W * sizeof *dw));
+  check_release(arrays, 2);
+  check_release(outputs, 3);
+}
+
+static void compare(const char *what, nd4c_plan *plan, double *x, double *w, double *moved, const double *gradient,
+                    int32_t count) {
+  const double step = 1e-6;
+  for (int32_t i = 0; i < count; i++) {
+    const double at = moved[i];
+    moved[i] = at + step;
+    const double above = loss_at(plan, x, w);
+    moved[i] = at - step;
+    const double below = loss_at(plan, x, w);
+    moved[i] = at;
+    const double slope = (above - below) / (2 * step);
+    if (!(fabs(slope - gradient[i]) <= 1e-7)) {
+      fail_msg("%s: element %d: the gradient is %.10g, the slope %.10g", what, (int)i, gradient[i], slope);
+    }
+  }
+}
+
+static void check_rule(const char *what, make_loss make) {
+  nd4c_graph *graph = NULL;
+  nd4c_value values[2], gradients[2];
+  double x[X], w[W], dx[X], dw[W];
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_input(graph, "x", ND4C_FLOAT64, 2, x_shape, &values[0]));
+  CHECK_OK(nd4c_graph_input(graph, "w", ND4C_FLOAT64, 2, w_shape, &values[1]));
+  const nd4c_value loss = make(graph, values[0], values[1]);
+  CHECK_OK(nd4c_graph_gradient(graph, loss, values, 2, gradients));
+  CHECK_OK(nd4c_graph_output(graph, "loss", loss));
+  CHECK_OK(nd4c_graph_output(graph, "dx", gradients[0]));
+  CHECK_OK(nd4c_graph_output(graph, "dw", gradients[1]));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  uint64_t state = 77;
+  for (int32_t i = 0; i < X; i++) {
+    x[i] = check_number(&state);
+  }
+  for (int32_t i = 0; i < W; i++) {
+    w[i] = check_number(&state);
+  }
+  gradients_at(plan, x, w, dx, dw);
+  compare(what, plan, x, w, x, dx, X);
+  compare(what, plan, x, w, w, dw, W);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void rules_agree_with_differences(void **unused) {
+  (void)unused;
+  check_rule("products", by_products);
+  check_rule("batches", by_batches);
+  check_rule("sums", by_sums);
+  check_rule("softmax", by_softmax);
+  check_rule("branches", by_branches);
+  check_rule("squared error", by_squared_error);
+  check_rule("cross entropy", by_cross_entropy);
+}
+
+/* -- refusals ------------------------------------------------------------------------------------------------------ */
+
+static void what_has_no_gradient_is_named(void **unused) {
+  (void)unused;
+  nd4c_graph *graph = NULL;
+  nd4c_value gradients[2];
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value w = make_variable(graph, "w", full(graph, 1), true);
+  (void)make_variable(graph, "step", full(graph, 1), false);
+  const nd4c_value apart = make_variable(graph, "apart", full(graph, 1), true);
+  nd4c_value odd = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_cumulative_sum, &w, 1, NULL, 0, "running", &odd, 1));
+  const nd4c_value bad = mean_of(graph, odd), good = mean_of(graph, check_unary(graph, ND4C_OP_square, w));
+  const int32_t nodes = nd4c_graph_node_count(graph), values = nd4c_graph_value_count(graph);
+  expect_failure(nd4c_graph_gradient(graph, bad, NULL, 2, gradients), ND4C_UNSUPPORTED,
+                 "nd4c_graph_gradient: cumulative_sum 'running': the op has no gradient");
+  expect_failure(nd4c_graph_gradient(graph, good, NULL, 1, gradients), ND4C_ARGUMENT,
+                 "nd4c_graph_gradient: room was given for 1, the graph has 2 trainable variables");
+  expect_failure(nd4c_graph_gradient(graph, w, NULL, 2, gradients), ND4C_SHAPE,
+                 "nd4c_graph_gradient: the loss is not one floating number");
+  assert_int_equal(nd4c_graph_node_count(graph), nodes);
+  assert_int_equal(nd4c_graph_value_count(graph), values);
+  CHECK_OK(nd4c_graph_gradient(graph, good, NULL, 2, gradients)); /* what is not on the way does not matter */
+  CHECK_OK(nd4c_graph_output(graph, "dw", gradients[0]));
+  CHECK_OK(nd4c_graph_output(graph, "da", gradients[1]));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  nd4c_array *outputs[2] = {NULL};
+  CHECK_OK(nd4c_plan_run(plan, NULL, 0, outputs, 2));
+  expect_all(outputs[0], 2.0 / SIZE);
+  expect_all(outputs[1], 0); /* the loss does not depend on it */
+  (void)apart;
+  check_release(outputs, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* -- training ------------------------------------------------------------------------------------------------------ */
+
+/* y = x a + b for batches of any size; Adam changes a and b. */
+static void a_plan_trains_a_line(void **unused) {
+  (void)unused;
+  enum { ROUNDS = 600, MOST = 8 };
+  nd4c_graph *graph = NULL;
+  int64_t batch = 0;
+  nd4c_value x, y, outputs[3], gradients[2], moments[2][2];
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_dim(graph, "batch", 1, -1, &batch));
+  const int64_t wide[] = {batch, 2}, narrow[] = {batch, 1}, matrix[] = {2, 1}, one = 1;
+  CHECK_OK(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 2, wide, &x));
+  CHECK_OK(nd4c_graph_input(graph, "y", ND4C_FLOAT32, 2, narrow, &y));
+  const nd4c_value zeros[] = {check_constant(graph, 2, matrix, 1, 0, 0), check_constant(graph, 1, &one, 1, 0, 0)};
+  const nd4c_value variables[] = {make_variable(graph, "a", zeros[0], true), make_variable(graph, "b", zeros[1], true)};
+  const nd4c_value rate = check_scalar(graph, 0.02);
+  nd4c_array *nought = NULL;
+  nd4c_value begin = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_array_scalar(ND4C_INT64, 0, NULL, &nought));
+  CHECK_OK(nd4c_graph_constant(graph, nought, &begin));
+  nd4c_array *unit = NULL;
+  nd4c_value more = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_array_scalar(ND4C_INT64, 1, NULL, &unit));
+  CHECK_OK(nd4c_graph_constant(graph, unit, &more));
+  const nd4c_value step = make_variable(graph, "step", begin, false);
+  const nd4c_value next = check_binary(graph, ND4C_OP_add, step, more);
+  CHECK_OK(nd4c_graph_assign(graph, step, next));
+  const nd4c_value guess =
+      check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_matmul, x, variables[0]), variables[1]);
+  const nd4c_value loss = check_binary(graph, ND4C_OP_mse_loss, guess, y);
+  CHECK_OK(nd4c_graph_gradient(graph, loss, NULL, 2, gradients));
+  for (int32_t i = 0; i < 2; i++) {
+    char name[8];
+    (void)snprintf(name, sizeof name, "v%d", (int)i);
+    moments[i][0] = make_variable(graph, name, zeros[i], false);
+    name[0] = 'h';
+    moments[i][1] = make_variable(graph, name, zeros[i], false);
+    const nd4c_value inputs[] = {variables[i], gradients[i], moments[i][0], moments[i][1], rate, next};
+    CHECK_OK(nd4c_graph_op(graph, ND4C_OP_adamw_step, inputs, 6,
+                           (nd4c_attr[]){{"decay", {.kind = ND4C_ATTR_FLOAT, .as.f = 0}}}, 1, NULL, outputs, 3));
+    CHECK_OK(nd4c_graph_assign(graph, variables[i], outputs[0]));
+    CHECK_OK(nd4c_graph_assign(graph, moments[i][0], outputs[1]));
+    CHECK_OK(nd4c_graph_assign(graph, moments[i][1], outputs[2]));
+  }
+  CHECK_OK(nd4c_graph_output(graph, "loss", loss));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  uint64_t seed = 5;
+  float lost = 0;
+  for (int32_t round = 0; round < ROUNDS; round++) {
+    float xs[2 * MOST], ys[MOST];
+    const int64_t count = round % 2 == 0 ? MOST : 3, shapes[2][2] = {{count, 2}, {count, 1}};
+    for (int32_t i = 0; i < count; i++) {
+      xs[2 * i] = (float)check_number(&seed);
+      xs[2 * i + 1] = (float)check_number(&seed);
+      ys[i] = 2 * xs[2 * i] - 3 * xs[2 * i + 1] + 0.5f;
+    }
+    nd4c_array *given[2] = {NULL}, *result = NULL;
+    CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 2, shapes[0], xs, NULL, &given[0]));
+    CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 2, shapes[1], ys, NULL, &given[1]));
+    const nd4c_array *inputs[] = {given[0], given[1]};
+    CHECK_OK(nd4c_plan_run(plan, inputs, 2, &result, 1));
+    CHECK_OK(nd4c_array_read(result, &lost, sizeof lost));
+    assert_true(round > 0 || lost > 1);
+    check_release(given, 2);
+    nd4c_array_release(result);
+  }
+  assert_true(lost < 1e-4f);
+  nd4c_state *state = state_of(graph);
+  const char *const names[] = {"a", "b", "step"};
+  nd4c_array *learnt[3] = {NULL};
+  float a[2], b;
+  int64_t steps = 0;
+  CHECK_OK(nd4c_state_get(state, names, learnt, 3));
+  CHECK_OK(nd4c_array_read(learnt[0], a, sizeof a));
+  CHECK_OK(nd4c_array_read(learnt[1], &b, sizeof b));
+  CHECK_OK(nd4c_array_read(learnt[2], &steps, sizeof steps));
+  assert_float_equal(a[0], 2, 0.02);
+  assert_float_equal(a[1], -3, 0.02);
+  assert_float_equal(b, 0.5, 0.02);
+  assert_int_equal(steps, ROUNDS);
+  check_release(learnt, 3);
+  nd4c_array_release(nought);
+  nd4c_array_release(unit);
+  nd4c_state_release(state);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rules_agree_with_differences),
+      cmocka_unit_test(what_has_no_gradient_is_named),
+      cmocka_unit_test(a_plan_trains_a_line),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
