@@ -39,7 +39,7 @@ expect 0 "$nd4c" graph show "$model"
 silent err
 says out '^input image: float32\(batch, 1, 8, 8\)$'
 says out "^%[0-9]+ float32\(batch, 8, 8, 8\) = conv 'Conv' "
-says out '^9 nodes, estimated with each dim at its lowest value: '
+says out '^9 nodes, estimated with each dim as 64, or its bound nearest to 64: '
 expect 0 "$nd4c" graph show "$model" --dim batch=3
 says out '^input image: float32\(3, 1, 8, 8\)$'
 expect 2 "$nd4c" graph show "$model" --dim batch=x
