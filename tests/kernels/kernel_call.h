@@ -176,21 +176,45 @@ static inline void run_kernel(const nd4c_kernel *kernel, call_frame *frame) {
   }
 }
 
+/* Packs an input as dispatch does, and runs the kernel. */
+static inline void run_packed_kernel(const nd4c_kernel *kernel, int32_t input, call_frame *frame) {
+  char reason[TEXT_SIZE] = "";
+  if (!kernel->usable(&frame->call, reason, sizeof reason)) {
+    fail_msg("%s: %s", kernel->name, reason);
+  }
+  nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  assert_true(kernel->wants_layout(&frame->call, input, &wanted));
+  nd4c_tensor *w = &frame->inputs[input], strided = *w, packed = *w;
+  packed.data = aligned_alloc(64, (size_t)(wanted.bytes + 63) / 64 * 64);
+  assert_non_null(packed.data);
+  packed.layout = wanted.tag;
+  packed.arrangement = &wanted;
+  assert_int_equal(kernel->pack(&frame->call, input, &wanted, &packed), ND4C_OK);
+  *w = packed;
+  run_kernel(kernel, frame);
+  *w = strided;
+  free(packed.data);
+}
+
 /* The n-th kernel of an op, NULL past the end. */
 static const nd4c_kernel *nth_kernel(const char *op, int32_t n) {
   open_providers();
   return cpu_kernel(op, NULL, n);
 }
 
-static const nd4c_kernel *engine_kernel(const char *op, const char *engine) {
-  char name[TEXT_SIZE];
-  (void)snprintf(name, sizeof name, "%s.%s", engine, op); /* an engine may have others for special operands */
+static const nd4c_kernel *named_kernel(const char *op, const char *name) {
   for (int32_t n = 0; nth_kernel(op, n) != NULL; n++) {
     if (strcmp(nth_kernel(op, n)->name, name) == 0) {
       return nth_kernel(op, n);
     }
   }
   return NULL;
+}
+
+static inline const nd4c_kernel *engine_kernel(const char *op, const char *engine) {
+  char name[TEXT_SIZE];
+  (void)snprintf(name, sizeof name, "%s.%s", engine, op); /* an engine may have others for special operands */
+  return named_kernel(op, name);
 }
 
 /* Result elements in C order as doubles (complex: the sum of the parts). */

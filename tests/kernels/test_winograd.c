@@ -23,13 +23,9 @@ static const conv_case cases[] = {
 };
 
 static const nd4c_kernel *winograd_kernel(void) {
-  for (int32_t n = 0; nth_kernel("conv", n) != NULL; n++) {
-    if (strcmp(nth_kernel("conv", n)->name, "simd.conv_winograd") == 0) {
-      return nth_kernel("conv", n);
-    }
-  }
-  fail_msg("there is no kernel simd.conv_winograd");
-  return NULL;
+  const nd4c_kernel *kernel = named_kernel("conv", "simd.conv_winograd");
+  assert_non_null(kernel);
+  return kernel;
 }
 
 static void add_operand(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape, layout how) {
@@ -62,27 +58,6 @@ static void make_call(const conv_case *c, call_frame *frame) {
   frame->inputs[ND4C_IN_conv_w].flags |= ND4C_TENSOR_CONSTANT;
 }
 
-/* Packs the weights as dispatch does, and runs the kernel. */
-static void run_packed(call_frame *frame) {
-  const nd4c_kernel *kernel = winograd_kernel();
-  char reason[TEXT_SIZE] = "";
-  if (!kernel->usable(&frame->call, reason, sizeof reason)) {
-    fail_msg("%s: %s", kernel->name, reason);
-  }
-  nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
-  assert_true(kernel->wants_layout(&frame->call, ND4C_IN_conv_w, &wanted));
-  nd4c_tensor *w = &frame->inputs[ND4C_IN_conv_w], strided = *w, packed = *w;
-  packed.data = aligned_alloc(64, (size_t)(wanted.bytes + 63) / 64 * 64);
-  assert_non_null(packed.data);
-  packed.layout = wanted.tag;
-  packed.arrangement = &wanted;
-  assert_int_equal(kernel->pack(&frame->call, ND4C_IN_conv_w, &wanted, &packed), ND4C_OK);
-  *w = packed;
-  run_kernel(kernel, frame);
-  *w = strided;
-  free(packed.data);
-}
-
 /* Sums are as exact as the largest product in them, which HUGE_CELL dwarfs. */
 static bool nearly_equal(double got, double expected) {
   const double scale = fabs(expected) > 1e6 ? (double)HUGE_CELL : fmax(1, fabs(expected));
@@ -93,7 +68,7 @@ static bool nearly_equal(double got, double expected) {
 static void compare_with_reference(call_frame *frame, int32_t which) {
   run_kernel(engine_kernel("conv", "reference"), frame);
   double *expected = result_numbers(frame);
-  run_packed(frame);
+  run_packed_kernel(winograd_kernel(), ND4C_IN_conv_w, frame);
   double *got = result_numbers(frame);
   for (int64_t i = 0; i < frame->output.size; i++) {
     if (!nearly_equal(got[i], expected[i])) {

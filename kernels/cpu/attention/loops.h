@@ -201,8 +201,8 @@ static void NAME(multiply_keys)(const NAME(state) * s, const T *k, int64_t step,
   for (int64_t row = 0, rows; row < count; row += rows) {
     rows = NAME(strip_rows)(count - row);
     NAME(strip_any)
-    (rows, s->width, s->panel->head, k + row * step, step, feature, s->q, NAME(WIDE), s->scores + row * NAME(WIDE),
-     NAME(WIDE), false);
+    (rows, s->width, s->panel->head, k + row * step, step, feature, s->q, NAME(WIDE), (NAME(ahead)){.from = s->q},
+     s->scores + row * NAME(WIDE), NAME(WIDE), false);
   }
 }
 
@@ -302,8 +302,8 @@ static void NAME(weigh)(const NAME(state) * s, const T *v, int64_t step, int64_t
   for (int64_t row = 0, rows; row < n; row += rows) {
     rows = NAME(strip_rows)(n - row);
     NAME(strip_any)
-    (rows, s->width, count, v + row * feature, feature, step, s->scores, NAME(WIDE), y + row * NAME(WIDE), NAME(WIDE),
-     false);
+    (rows, s->width, count, v + row * feature, feature, step, s->scores, NAME(WIDE), (NAME(ahead)){.from = s->scores},
+     y + row * NAME(WIDE), NAME(WIDE), false);
   }
 }
 

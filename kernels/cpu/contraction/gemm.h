@@ -1,5 +1,6 @@
 /* Blocked matrix product for operands with any strides. Engine simd calls it for matmul (simd/contraction.c,
- * contraction_narrow.c) and for convolutions (window_conv.c); support/contraction_epilogue.c adds biases with it. */
+ * contraction_packed.c, contraction_narrow.c) and for convolutions (window_conv.c); support/contraction_epilogue.c adds
+ * biases with it. */
 #ifndef ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
 #define ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
 
@@ -20,6 +21,11 @@ typedef struct nd4c_gemm_loops {
   int64_t strip_rows, strip_columns, buffer_bytes;
   /* The same without a buffer, bit for bit, where columns of b have stride 1: quicker where b stays in the L2 cache. */
   void (*direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
+                 bool adds);
+  /* The same, bit for bit, with a b that `pack` has packed: into panels of strip_columns columns, each with its k rows
+   * one after the other. The last panel is filled up with zeros. */
+  void (*pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, void *to);
+  void (*panels)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *packed, nd4c_gemm_matrix y,
                  bool adds);
   /* y[i] = bias[i] + addend[i * step] for i in [0, n); either may be NULL. */
   void (*start)(int64_t n, const void *bias, const void *addend, int64_t step, void *y);

@@ -1,13 +1,15 @@
 /* The matrix product of one float: a template of each_dtype.h, with the names of gemm_vector.h. gemm.c includes it for
  * f32 and f64; simd/contraction.c and window_conv.c call the loops.
  *
- * Each element of y is one sum in the order of k, whatever is packed and wherever blocks end: results are the same to
- * the last bit for every way through this file. */
+ * Each element of y is a sum of sums of SUM_TERMS products, both in the order of k, whatever is packed and wherever
+ * blocks end: results are the same to the last bit for every way through this file. The error of a sum grows with the
+ * root of its length, so that of one sum of 3072 products would be four times as large. */
 
 enum {
   NAME(LANES) = VECTOR_BYTES / sizeof(T),
-  NAME(WIDE) = 2 * NAME(LANES),  /* columns of a strip */
-  NAME(DEEP) = 2048 / sizeof(T), /* of k at a time, where operands are packed */
+  NAME(WIDE) = 2 * NAME(LANES), /* columns of a strip */
+  NAME(SUM_TERMS) = 128,
+  NAME(DEEP) = 2048 / sizeof(T), /* of k at a time, where operands are packed: a multiple of SUM_TERMS */
   NAME(BLOCK_ROWS) = 16 * TILE_ROWS,
   NAME(BLOCK_COLUMNS) = 512
 };
@@ -64,14 +66,14 @@ static void NAME(pack_columns)(int64_t n, int64_t k, const T *from, int64_t step
 
 /* A strip of a y whose rows have gaps: computed beside and copied. */
 static void NAME(strip_apart)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                              const T *b, int64_t b_step, T *y, nd4c_gemm_matrix to, bool adds) {
+                              const T *b, int64_t b_step, NAME(ahead) ahead, T *y, nd4c_gemm_matrix to, bool adds) {
   T beside[TILE_ROWS * NAME(WIDE)];
   for (int64_t r = 0; r < rows && adds; r++) {
     for (int64_t c = 0; c < columns; c++) {
       beside[r * NAME(WIDE) + c] = y[r * to.row_stride + c * to.column_stride];
     }
   }
-  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, beside, NAME(WIDE), adds);
+  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, ahead, beside, NAME(WIDE), adds);
   for (int64_t r = 0; r < rows; r++) {
     for (int64_t c = 0; c < columns; c++) {
       y[r * to.row_stride + c * to.column_stride] = beside[r * NAME(WIDE) + c];
@@ -87,22 +89,40 @@ typedef struct NAME(operands) {
   bool packed;
 } NAME(operands);
 
-/* y = (y +) a b, strip by strip: the columns of b stay in the L1 cache while all rows pass. */
+/* Terms [first, first + terms) of the sums in `columns` columns, which are a panel's. y: the first of them. next: the
+ * part of b that is needed after this one, NULL for none: all strips together prefetch it, since memory gives a few
+ * bytes a cycle. */
+static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first, const NAME(operands) * x, int64_t k,
+                        const T *b, const T *next, T *y, nd4c_gemm_matrix to, bool adds) {
+  const int64_t strips = (m + TILE_ROWS - 1) / TILE_ROWS;
+  NAME(ahead) ahead = {.from = next != NULL ? next : b, .step = next != NULL ? (NAME(WIDE) + strips - 1) / strips : 0};
+  for (int64_t row = 0, rows; row < m; row += rows, ahead.from += terms * ahead.step) {
+    rows = NAME(strip_rows)(m - row);
+    int64_t a_row = x->packed ? 1 : x->a_row, a_step = x->packed ? rows : x->a_step;
+    const T *a = x->a + row * (x->packed ? k : x->a_row) + first * a_step;
+    T *at = y + row * to.row_stride;
+    if (to.column_stride == 1) {
+      NAME(strip_any)(rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to.row_stride, adds);
+    } else {
+      NAME(strip_apart)(rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to, adds);
+    }
+  }
+}
+
+/* y = (y +) a b, strip by strip: SUM_TERMS rows of a panel of b stay in the L1 cache while all rows of a pass, and as
+ * many columns of a in the L2 cache while all panels do. k == 0 still has to write zeros. */
 static void NAME(block)(int64_t m, int64_t n, int64_t k, const NAME(operands) * x, nd4c_gemm_matrix to, bool adds) {
-  T *y = (T *)(void *)to.data;
-  for (int64_t column = 0; column < n; column += NAME(WIDE)) {
-    int64_t columns = n - column < NAME(WIDE) ? n - column : NAME(WIDE);
-    const T *b = x->b + column / NAME(WIDE) * x->b_panel;
-    for (int64_t row = 0, rows; row < m; row += rows) {
-      rows = NAME(strip_rows)(m - row);
-      const T *a = x->a + row * (x->packed ? k : x->a_row);
-      int64_t a_row = x->packed ? 1 : x->a_row, a_step = x->packed ? rows : x->a_step;
-      T *at = y + row * to.row_stride + column * to.column_stride;
-      if (to.column_stride == 1) {
-        NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, x->b_step, at, to.row_stride, adds);
-      } else {
-        NAME(strip_apart)(rows, columns, k, a, a_row, a_step, b, x->b_step, at, to, adds);
-      }
+  for (int64_t first = 0; first == 0 || first < k; first += NAME(SUM_TERMS)) {
+    int64_t terms = k - first < NAME(SUM_TERMS) ? k - first : NAME(SUM_TERMS);
+    const T *b = x->b + first * x->b_step;
+    for (int64_t column = 0; column < n; column += NAME(WIDE), b += x->b_panel) {
+      int64_t columns = n - column < NAME(WIDE) ? n - column : NAME(WIDE);
+      const T *next = column + NAME(WIDE) < n ? b + x->b_panel
+                      : first + terms < k     ? x->b + (first + terms) * x->b_step
+                                              : NULL;
+      T *y = (T *)(void *)to.data + column * to.column_stride;
+      NAME(panel)
+      (m, columns, terms, first, x, k, b, x->b_step == NAME(WIDE) ? next : NULL, y, to, adds || first > 0);
     }
   }
 }
@@ -145,6 +165,22 @@ static void NAME(direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd
   NAME(block)(m, n, k, &x, y, adds);
 }
 
+static void NAME(panels)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *packed, nd4c_gemm_matrix y,
+                         bool adds) {
+  NAME(operands)
+  x = {.a = (const void *)a.data,
+       .b = packed,
+       .a_row = a.row_stride,
+       .a_step = a.column_stride,
+       .b_panel = NAME(WIDE) * k,
+       .b_step = NAME(WIDE)};
+  NAME(block)(m, n, k, &x, y, adds);
+}
+
+static void NAME(pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, void *to) {
+  NAME(pack_columns)(n, k, (const void *)b.data, b.column_stride, b.row_stride, to);
+}
+
 static void NAME(start)(int64_t n, const void *vbias, const void *vaddend, int64_t step, void *vy) {
   const T *bias = vbias, *addend = vaddend;
   T *y = vy;
@@ -167,6 +203,8 @@ static void NAME(spread)(int64_t n, const void *vx, int64_t step, void *vy) {
 static const nd4c_gemm_loops NAME(loops) = {
     .multiply = NAME(multiply),
     .direct = NAME(direct),
+    .pack = NAME(pack),
+    .panels = NAME(panels),
     .start = NAME(start),
     .spread = NAME(spread),
     .strip_rows = TILE_ROWS,

@@ -1,23 +1,35 @@
 /* The innermost loops of the matrix product, for one dtype. gemm_loops.h and attention/loops.h include and call them. A
  * strip is some rows of y, two vectors wide, whose sums stay in registers while k passes. Both operands are read where
- * they lie, with any distance from element to element of a and from row to row of b. */
+ * they lie, with any distance from element to element of a and from row to row of b. What y holds is added at the end:
+ * a sum that began with it would round to its size at every step. */
 
 /* Rows of the next strip where `left` are left: few kinds, so that each is unrolled. */
 static inline int64_t NAME(strip_rows)(int64_t left) {
   return left >= TILE_ROWS ? TILE_ROWS : TILE_ROWS > 8 && left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
 
+/* Memory that will be read soon: k places, `step` elements apart, are prefetched. */
+typedef struct NAME(ahead) {
+  const T *from;
+  int64_t step;
+} NAME(ahead);
+
 /* `rows` rows and `vectors` vectors of y, the last of which has `last` elements unless it is whole. The first three
  * are constants where this is called, so that the sums stay in registers. */
 ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, int64_t k, const T *a, int64_t a_row,
-                              int64_t a_step, const T *b, int64_t b_step, T *y, int64_t y_row, bool adds) {
+                              int64_t a_step, const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row,
+                              bool adds) {
   V sum[TILE_ROWS][2];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows && adds; r++) {
+    __builtin_prefetch(y + r * y_row);
+    __builtin_prefetch(y + r * y_row + (vectors - 1) * NAME(LANES));
+  }
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; v++) {
-      const T *at = y + r * y_row + v * NAME(LANES);
-      sum[r][v] = !adds ? REPEAT(0) : whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
+      sum[r][v] = REPEAT(0);
     }
   }
   for (int64_t i = 0; i < k; i++) {
@@ -27,6 +39,8 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
       const T *at = b + i * b_step + v * NAME(LANES);
       row[v] = whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
     }
+    __builtin_prefetch(ahead.from, 0, 2);
+    ahead.from += ahead.step;
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
       V factor = REPEAT(a[r * a_row + i * a_step]);
@@ -41,6 +55,9 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; v++) {
       T *at = y + r * y_row + v * NAME(LANES);
+      if (adds) {
+        sum[r][v] += whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
+      }
       if (whole || v + 1 < vectors) {
         STORE(at, sum[r][v]);
       } else {
@@ -51,7 +68,7 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
 }
 
 #define STRIP_OF(rows, vectors, whole) \
-  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, y, y_row, adds)
+  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, ahead, y, y_row, adds)
 #define STRIP(rows)                                                                  \
   (whole          ? vectors == 2 ? STRIP_OF(rows, 2, true) : STRIP_OF(rows, 1, true) \
             : vectors == 2 ? STRIP_OF(rows, 2, false)                                \
@@ -59,7 +76,7 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
 
 /* rows: one of strip_rows's. columns: at most two vectors. */
 static void NAME(strip_any)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                            const T *b, int64_t b_step, T *y, int64_t y_row, bool adds) {
+                            const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row, bool adds) {
   int vectors = columns > NAME(LANES) ? 2 : 1;
   int64_t last = columns - (vectors - 1) * NAME(LANES);
   bool whole = last == NAME(LANES);

@@ -1,0 +1,257 @@
+/* The kernels of products whose right-hand side is packed (simd.packed_matmul, simd.packed_linear) against engine
+ * reference: sizes that fill no panel and no strip, both orders of the weights, addends and activations; how exact long
+ * sums are; and results that do not depend on the width. */
+#include <math.h>
+
+#include "kernels/kernel_call.h"
+
+/* A linear of x [m, k]; addend: of the result's shape. */
+typedef struct product_case {
+  int64_t m, k, n;
+  bool transposed, bias, addend;
+  int64_t activation;
+  layout x;
+} product_case;
+
+static const product_case cases[] = {
+    {12, 128, 64, false, false, false, ND4C_ACTIVATION_NONE, C_ORDER},
+    {37, 300, 129, false, true, false, ND4C_ACTIVATION_GELU, C_ORDER},
+    {5, 257, 33, true, true, true, ND4C_ACTIVATION_NONE, C_ORDER},
+    {250, 96, 520, true, false, true, ND4C_ACTIVATION_RELU, C_ORDER},
+    {131, 130, 70, false, true, true, ND4C_ACTIVATION_SWISH, C_ORDER},
+    {4, 1000, 31, true, true, false, ND4C_ACTIVATION_TANH, C_ORDER},
+};
+
+static const nd4c_kernel *packed_kernel(const char *op) {
+  char name[TEXT_SIZE];
+  (void)snprintf(name, sizeof name, "simd.packed_%s", op);
+  const nd4c_kernel *kernel = named_kernel(op, name);
+  assert_non_null(kernel);
+  return kernel;
+}
+
+static void add_operand(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape, layout how) {
+  operand *op = &frame->operands[input];
+  op->dtype = ND4C_FLOAT32;
+  op->rank = rank;
+  memcpy(op->shape, shape, (size_t)rank * sizeof *shape);
+  lay_out(op, how);
+  fill(op, (uint64_t)input + 11, -1);
+}
+
+static void make_linear(const product_case *c, call_frame *frame) {
+  add_operand(frame, ND4C_IN_linear_x, 2, (int64_t[]){c->m, c->k}, c->x);
+  add_operand(frame, ND4C_IN_linear_w, 2, c->transposed ? (int64_t[]){c->n, c->k} : (int64_t[]){c->k, c->n}, C_ORDER);
+  if (c->bias) {
+    add_operand(frame, ND4C_IN_linear_bias, 1, (int64_t[]){c->n}, C_ORDER);
+  }
+  if (c->addend) {
+    add_operand(frame, ND4C_IN_linear_addend, 2, (int64_t[]){c->m, c->n}, C_ORDER);
+  }
+  const nd4c_op_info *info = NULL;
+  assert_int_equal(nd4c_op_find("linear", &info), ND4C_OK);
+  const nd4c_attr attrs[] = {{"transpose_w", {.kind = ND4C_ATTR_BOOL, .as.i = c->transposed}},
+                             {"activation", {.kind = ND4C_ATTR_INT, .as.i = c->activation}}};
+  nd4c_attr_value values[MAX_ATTRS];
+  assert_int_equal(nd4c_op_resolve_attrs(info, attrs, 2, values), ND4C_OK);
+  ready(frame, "linear", ND4C_IN_linear_count, values, C_ORDER);
+  frame->inputs[ND4C_IN_linear_w].flags |= ND4C_TENSOR_CONSTANT;
+}
+
+/* True, and the test ends, where engine simd leaves these products to the libraries. */
+static bool is_left_to_libraries(void) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make_linear(&cases[0], &frame);
+  bool usable = packed_kernel("linear")->usable(&frame.call, reason, sizeof reason);
+  release(&frame);
+  if (!usable) {
+    assert_string_equal(reason, "without AVX-512 the libraries are faster");
+  }
+  return !usable;
+}
+
+static void test_agrees_with_reference(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    call_frame frame = {.output.rank = 0};
+    make_linear(&cases[i], &frame);
+    run_kernel(engine_kernel("linear", "reference"), &frame);
+    double *expected = result_numbers(&frame);
+    run_packed_kernel(packed_kernel("linear"), ND4C_IN_linear_w, &frame);
+    double *got = result_numbers(&frame);
+    for (int64_t k = 0; k < frame.output.size; k++) {
+      if (!(fabs(got[k] - expected[k]) <= 1e-5 * fmax(1, fabs(expected[k])))) {
+        fail_msg("case %d, element %lld: %.9g, reference %.9g", (int)i, (long long)k, got[k], expected[k]);
+      }
+    }
+    free(expected);
+    free(got);
+    release(&frame);
+  }
+}
+
+/* Workers cut the product elsewhere, and each sum stays the same. */
+static void test_width_does_not_show(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    call_frame frame = {.output.rank = 0};
+    make_linear(&cases[i], &frame);
+    run_packed_kernel(packed_kernel("linear"), ND4C_IN_linear_w, &frame);
+    double *expected = result_numbers(&frame);
+    for (int32_t width = 1; width <= 5; width += 2) {
+      frame.call.width = width;
+      run_packed_kernel(packed_kernel("linear"), ND4C_IN_linear_w, &frame);
+      double *got = result_numbers(&frame);
+      assert_memory_equal(got, expected, (size_t)frame.output.size * sizeof *got);
+      free(got);
+    }
+    free(expected);
+    release(&frame);
+  }
+}
+
+static void make_matmul(int64_t m, int64_t k, int64_t n, layout b, call_frame *frame) {
+  add_operand(frame, ND4C_IN_matmul_a, 2, (int64_t[]){m, k}, C_ORDER);
+  add_operand(frame, ND4C_IN_matmul_b, 2, (int64_t[]){k, n}, b);
+  ready(frame, "matmul", ND4C_IN_matmul_count, (nd4c_attr_value[MAX_ATTRS]){{0}}, C_ORDER);
+  frame->inputs[ND4C_IN_matmul_b].flags |= ND4C_TENSOR_CONSTANT;
+}
+
+/* The root of the sum of squared errors of float32 results. */
+static double error_of(const float *y, const double *exact, int64_t count) {
+  double total = 0;
+  for (int64_t i = 0; i < count; i++) {
+    total += ((double)y[i] - exact[i]) * ((double)y[i] - exact[i]);
+  }
+  return sqrt(total);
+}
+
+/* Long sums are made of short ones: their error is at most 0.4 of that of sums that add one product after the other,
+ * whatever the order of b. */
+static void test_long_sums_are_exact(void **state) {
+  enum { M = 24, K = 3072, N = 64 };
+  static double exact[M * N];
+  static float plain[M * N];
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (layout order = C_ORDER; order <= SWAPPED; order += SWAPPED - C_ORDER) {
+    call_frame frame = {.output.rank = 0};
+    make_matmul(M, K, N, order, &frame);
+    const operand *a = &frame.operands[ND4C_IN_matmul_a], *b = &frame.operands[ND4C_IN_matmul_b];
+    for (int64_t i = 0; i < M * N; i++) {
+      exact[i] = plain[i] = 0;
+      for (int64_t k = 0; k < K; k++) {
+        float x = ((const float *)a->memory)[i / N * K + k];
+        float w = ((const float *)b->memory)[k * b->strides[0] + i % N * b->strides[1]];
+        exact[i] += (double)x * (double)w;
+        plain[i] = fmaf(x, w, plain[i]);
+      }
+    }
+    run_packed_kernel(packed_kernel("matmul"), ND4C_IN_matmul_b, &frame);
+    double error = error_of(frame.result.memory, exact, M * N), chain = error_of(plain, exact, M * N);
+    if (!(error <= 0.4 * chain)) {
+      fail_msg("error %.3g, of one sum %.3g", error, chain);
+    }
+    release(&frame);
+  }
+}
+
+/* A large addend, as that of a residual connection, is added once: results are rounded as one sum of two numbers is. */
+static void test_addend_is_added_once(void **state) {
+  const product_case residual = {24, 3072, 64, false, true, true, ND4C_ACTIVATION_NONE, C_ORDER};
+  call_frame frame = {.output.rank = 0};
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  make_linear(&residual, &frame);
+  float *addend = frame.operands[ND4C_IN_linear_addend].memory;
+  for (int64_t i = 0; i < residual.m * residual.n; i++) {
+    addend[i] = 1024 + 512 * addend[i]; /* as large as ten thousand of the product's roundings */
+  }
+  run_kernel(engine_kernel("linear", "reference"), &frame);
+  double *expected = result_numbers(&frame);
+  run_packed_kernel(packed_kernel("linear"), ND4C_IN_linear_w, &frame);
+  double total = 0, *got = result_numbers(&frame);
+  for (int64_t i = 0; i < frame.output.size; i++) {
+    total += (got[i] - expected[i]) * (got[i] - expected[i]);
+  }
+  const double unit = 0x1p-13; /* in the last place of numbers from 1024 on */
+  if (!(sqrt(total / (double)frame.output.size) <= 0.6 * unit)) {
+    fail_msg("error %.3g units", sqrt(total / (double)frame.output.size) / unit);
+  }
+  free(expected);
+  free(got);
+  release(&frame);
+}
+
+/* Equal square weights by rows and by columns are two layouts: dispatch shares packed forms of one layout. */
+static void test_layout_knows_the_order(void **state) {
+  const product_case by_rows = {12, 64, 64, false, false, false, ND4C_ACTIVATION_NONE, C_ORDER};
+  product_case by_columns = by_rows;
+  nd4c_layout layouts[2];
+  (void)state;
+  by_columns.transposed = true;
+  for (int32_t i = 0; i < 2; i++) {
+    call_frame frame = {.output.rank = 0};
+    make_linear(i == 0 ? &by_rows : &by_columns, &frame);
+    layouts[i] = (nd4c_layout){.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+    assert_true(packed_kernel("linear")->wants_layout(&frame.call, ND4C_IN_linear_w, &layouts[i]));
+    assert_false(packed_kernel("linear")->wants_layout(&frame.call, ND4C_IN_linear_x, &layouts[i]));
+    release(&frame);
+  }
+  assert_true(nd4c_layout_equal(&layouts[0], &layouts[0]));
+  assert_false(nd4c_layout_equal(&layouts[0], &layouts[1]));
+}
+
+static void expect_decline(call_frame *frame, const char *text) {
+  char reason[TEXT_SIZE] = "";
+  assert_false(packed_kernel("linear")->usable(&frame->call, reason, sizeof reason));
+  assert_string_equal(reason, text);
+}
+
+static void test_declines(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  call_frame frame = {.output.rank = 0};
+  make_linear(&cases[0], &frame);
+  void *prepared = NULL;
+  assert_int_equal(packed_kernel("linear")->prepare(&frame.call, &prepared), ND4C_UNSUPPORTED);
+  frame.inputs[ND4C_IN_linear_w].flags = 0;
+  expect_decline(&frame, "the right-hand side is not constant");
+  release(&frame);
+  const product_case few = {3, 512, 512, false, false, false, ND4C_ACTIVATION_NONE, C_ORDER};
+  call_frame small = {.output.rank = 0};
+  make_linear(&few, &small);
+  expect_decline(&small, "a batch, few rows, many rows, or few multiplications");
+  release(&small);
+  const product_case many = {257, 128, 64, false, false, false, ND4C_ACTIVATION_NONE, C_ORDER};
+  call_frame tall = {.output.rank = 0};
+  make_linear(&many, &tall);
+  expect_decline(&tall, "a batch, few rows, many rows, or few multiplications");
+  release(&tall);
+  const product_case gaps = {12, 128, 64, false, false, false, ND4C_ACTIVATION_NONE, SPARSE};
+  call_frame sparse = {.output.rank = 0};
+  make_linear(&gaps, &sparse);
+  expect_decline(&sparse, "rows have gaps");
+  release(&sparse);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_agrees_with_reference),  cmocka_unit_test(test_width_does_not_show),
+      cmocka_unit_test(test_long_sums_are_exact),    cmocka_unit_test(test_addend_is_added_once),
+      cmocka_unit_test(test_layout_knows_the_order), cmocka_unit_test(test_declines)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
