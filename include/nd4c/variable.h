@@ -15,7 +15,7 @@
  * Variables are neither inputs nor outputs of a plan: its runs take and give the same arrays as without them.
  *
  * Threads: runs that assign variables of one state wait for each other, whichever plans they belong to, so that each
- * sees all assignments of the one before it. Runs that only read wait for nobody. Memory: a variable that is assigned
+ * sees all assignments of the one before it. Runs that only read do not wait. Memory: a variable that is assigned
  * has two arrays, the current one and the one that the next run writes, which change places when a run commits; from
  * the second run on nothing is allocated, unless a run that reads still holds the older array. On a device that
  * computes asynchronously a run succeeds when all its work is submitted. If the work fails later, variables that it has

@@ -199,7 +199,7 @@ nd4c_status nd4c_runner_donate(nd4c_runner *runner, const char *name, nd4c_array
   return end(runner, donate(runner, name, array));
 }
 
-/* After a successful run: donated arrays have no value, whoever has their memory now. */
+/* After a successful run: donated arrays have no value, wherever their memory is now. */
 static void give_up(nd4c_runner *runner) {
   for (int32_t i = 0; i < runner->input_count && runner->donations > 0; i++) {
     if (runner->donated[i]) {

@@ -50,7 +50,7 @@ void nd4c_state_end(nd4c_state *state);
 /* The variable with this name, NULL: there is none. The caller holds the lock. */
 nd4c_state_item *nd4c_state_find(const nd4c_state *state, const char *name);
 /* Adds a variable whose first value is `current`, of which the state takes a reference; its contents do not change.
- * `own`: nobody else has its memory. The caller holds the lock. */
+ * `own`: no other array has its memory. The caller holds the lock. */
 nd4c_status nd4c_state_add(nd4c_state *state, const char *name, bool trainable, nd4c_array *current, bool own);
 
 /* An array for the variable's next value, borrowed from the item. The caller has the turn. */

@@ -67,7 +67,7 @@ static nd4c_value read_twice(nd4c_graph *graph, nd4c_value x) {
   return check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_add, a, b), product(graph, h, 2));
 }
 static nd4c_value trailer(nd4c_graph *graph, nd4c_value x) {
-  return check_binary(graph, ND4C_OP_multiply, product(graph, x, 1), check_scalar(graph, 640));
+  return check_binary(graph, ND4C_OP_multiply, product(graph, x, 1), x);
 }
 static nd4c_value normalised(nd4c_graph *graph, nd4c_value x) {
   const nd4c_attr axis[] = {check_int("axis", -1)};
