@@ -67,6 +67,11 @@ static const bodies_case cases[] = {
     {.node = "Loop two - x > y",
      .bodies = {{"body", {"i", "go", "a"}, "Identity go > on; MatMul a w > b", {"on", "b"}}},
      .reported = "matmul"},
+    /* one round, or none where x has one row */
+    {.before = "Shape x > s; Gather s zero > n; Sub n one > m; Sub zero one > minus; Cast minus to=9 > t; Not t > f",
+     .node = "Loop m - x > y",
+     .bodies = {{"body", {"i", "go", "a"}, "Identity f > on; Add a x > b", {"on", "b"}}},
+     .reported = "loop: "},
     {.node = "If c > y",
      .bodies = {{"then_branch", {0}, "Concat x x axis=0 > a", {"a"}}, {"else_branch", {0}, "Neg x > b", {"b"}}},
      .reported = "interpreted, node after node"},

@@ -2,8 +2,8 @@
  * trial.c and dims.c call it.
  *
  * A body gives what its nodes give, however often it runs: a call and the branches of an if run it once, a loop and a
- * scan carry values that it does not read. So the sketch's eager calls stay the oracle. The branch that a known
- * condition does not take gives zeros. */
+ * scan carry values that it does not read. So the sketch's eager calls stay the oracle. The branch that the condition
+ * does not take gives zeros. */
 #include <stdio.h>
 #include <string.h>
 
@@ -114,20 +114,20 @@ static void add_output(nd4c_graph *body, nd4c_value value) {
 }
 
 /* `state`: values of the graph around that are carried, and are not read. */
-static nd4c_status build_body(const building *around, int32_t index, const ports *p, const nd4c_value *state,
-                              nd4c_graph **made) {
+static nd4c_status build_body(const building *around, int32_t index, rg_body_kind kind, const ports *p,
+                              const nd4c_value *state, nd4c_graph **made) {
   const rg_body *body = &around->sketch->bodies[index];
   building b = *around;
   rg_must(nd4c_graph_create(&b.graph), "body");
   rg_must(nd4c_extents_clone(around->graph->extents, &b.graph->extents), "dims of a body");
-  if (body->kind == RG_LOOP) {
+  if (kind == RG_LOOP) {
     nd4c_value round;
     rg_must(nd4c_graph_input(b.graph, "round", ND4C_INT64, 0, NULL, &round), "round");
   }
-  for (int32_t i = 0; i < p->given_count && (body->kind == RG_LOOP || body->kind == RG_SCAN); i++) {
+  for (int32_t i = 0; i < p->given_count && (kind == RG_LOOP || kind == RG_SCAN); i++) {
     (void)add_input(around, b.graph, state[i]);
   }
-  if (body->kind == RG_SCAN) {
+  if (kind == RG_SCAN) {
     nd4c_value element;
     rg_must(nd4c_graph_input(b.graph, "element", ND4C_FLOAT32, 0, NULL, &element), "element");
   }
@@ -147,61 +147,81 @@ static nd4c_status build_body(const building *around, int32_t index, const ports
   return status;
 }
 
-static nd4c_value zeros(nd4c_graph *graph, const nd4c_array *like) {
+/* Zeros of the dtype, and of a shape that may have extents. */
+static nd4c_value zeros_like(nd4c_graph *graph, nd4c_dtype dtype, int32_t rank, const int64_t *shape) {
   nd4c_array *array = NULL;
-  nd4c_value value = ND4C_VALUE_NONE;
-  rg_must(nd4c_array_zeros(nd4c_array_dtype(like), nd4c_array_rank(like), nd4c_array_shape(like), NULL, &array),
-          "zeros");
-  rg_must(nd4c_graph_constant(graph, array, &value), "zeros");
+  nd4c_value zero = ND4C_VALUE_NONE, value = ND4C_VALUE_NONE;
+  const nd4c_attr to = rg_attr_ints("shape", shape, rank);
+  rg_must(nd4c_array_zeros(dtype, 0, NULL, NULL, &array), "zeros");
+  rg_must(nd4c_graph_constant(graph, array, &zero), "zeros");
   nd4c_array_release(array);
+  rg_must(nd4c_graph_op(graph, ND4C_OP_broadcast_to, &zero, 1, &to, 1, NULL, &value, 1), "zeros");
   return value;
 }
 
 /* A branch like `body` that gives zeros. */
-static nd4c_graph *build_decoy(const building *around, const ports *p, const nd4c_graph *body) {
+static nd4c_graph *build_decoy(const nd4c_graph *body) {
   nd4c_graph *decoy = NULL;
   rg_must(nd4c_graph_create(&decoy), "body");
+  rg_must(nd4c_extents_clone(body->extents, &decoy->extents), "dims of a body");
   for (int32_t i = 0; i < body->inputs.count; i++) {
     const nd4c_graph_value *value = &body->values[body->inputs.items[i].value];
     nd4c_value input;
     rg_must(nd4c_graph_input(decoy, body->inputs.items[i].name, value->dtype, value->rank, value->shape, &input),
             "input of a body");
   }
-  for (int32_t i = 0; i < p->given_count; i++) {
-    add_output(decoy, zeros(decoy, around->sketch->values[p->given[i]].array));
+  for (int32_t i = 0; i < body->outputs.count; i++) {
+    const nd4c_graph_value *value = &body->values[body->outputs.items[i].value];
+    add_output(decoy, zeros_like(decoy, value->dtype, value->rank, value->shape));
   }
   return decoy;
 }
 
-/* A bool that data decides: whether the first captured value is all zeros; a constant, if none is captured. */
-static nd4c_value find_condition(const building *b, const nd4c_value *captured, int32_t count) {
-  nd4c_value value = ND4C_VALUE_NONE;
-  const uint8_t truth = 1;
-  if (count > 0 && nd4c_graph_op(b->graph, ND4C_OP_any, captured, 1, NULL, 0, NULL, &value, 1) == ND4C_OK) {
-    return value;
-  }
+static nd4c_value make_bool(nd4c_graph *graph, bool truth) {
   nd4c_array *array = NULL;
-  rg_must(nd4c_array_from_data(ND4C_BOOL, 0, NULL, &truth, NULL, &array), "condition");
-  rg_must(nd4c_graph_constant(b->graph, array, &value), "condition");
+  nd4c_value value = ND4C_VALUE_NONE;
+  rg_must(nd4c_array_scalar(ND4C_BOOL, truth, NULL, &array), "condition");
+  rg_must(nd4c_graph_constant(graph, array, &value), "condition");
   nd4c_array_release(array);
   return value;
 }
 
+/* Whether the first element of an input is a number. It stays the first one when the dims have other sizes. */
+static bool begins_with_number(const nd4c_array *array) {
+  nd4c_array *wide = NULL;
+  double numbers[RG_LIMIT_ELEMENTS];
+  const int64_t size = nd4c_array_size(array);
+  if (size == 0 || size > RG_LIMIT_ELEMENTS || nd4c_cast(array, ND4C_FLOAT64, &wide) != ND4C_OK) {
+    return false;
+  }
+  rg_must(nd4c_array_read(wide, numbers, (size_t)size * sizeof *numbers), "read");
+  nd4c_array_release(wide);
+  return numbers[0] == numbers[0];
+}
+
+/* A bool that data decides and that is true: an input has an element that equals itself. NONE: no input is captured. */
+static nd4c_value find_truth(const building *b, const ports *p) {
+  for (int32_t i = 0; i < p->captured_count; i++) {
+    const rg_value *x = &b->sketch->values[p->captured[i]];
+    const nd4c_value value = b->values[p->captured[i]];
+    nd4c_value same, truth;
+    if (x->node < 0 && !x->is_constant && begins_with_number(x->array) &&
+        nd4c_graph_op(b->graph, ND4C_OP_equal, (nd4c_value[]){value, value}, 2, NULL, 0, NULL, &same, 1) == ND4C_OK &&
+        nd4c_graph_op(b->graph, ND4C_OP_any, &same, 1, NULL, 0, NULL, &truth, 1) == ND4C_OK) {
+      return truth;
+    }
+  }
+  return ND4C_VALUE_NONE;
+}
+
 static nd4c_status record_if(const building *b, const rg_body *body, const ports *p, const nd4c_graph *graph,
                              const nd4c_value *captured, int32_t count, nd4c_value *outputs) {
-  if (body->kind == RG_IF || b->dims != NULL) {
-    return nd4c_graph_if(b->graph, find_condition(b, captured, count), graph, graph, captured, count, "if", outputs,
-                         p->given_count);
-  }
-  nd4c_graph *decoy = build_decoy(b, p, graph);
-  const bool takes = body->rounds % 2 == 1;
-  nd4c_array *array = NULL;
-  nd4c_value condition = ND4C_VALUE_NONE;
-  rg_must(nd4c_array_scalar(ND4C_BOOL, takes, NULL, &array), "condition");
-  rg_must(nd4c_graph_constant(b->graph, array, &condition), "condition");
-  nd4c_array_release(array);
+  nd4c_value condition = body->kind == RG_IF ? find_truth(b, p) : ND4C_VALUE_NONE;
+  const bool takes = condition != ND4C_VALUE_NONE || body->rounds % 2 == 1;
+  condition = condition != ND4C_VALUE_NONE ? condition : make_bool(b->graph, takes);
+  nd4c_graph *decoy = build_decoy(graph);
   const nd4c_status status = nd4c_graph_if(b->graph, condition, takes ? graph : decoy, takes ? decoy : graph, captured,
-                                           count, "known if", outputs, p->given_count);
+                                           count, "if", outputs, p->given_count);
   nd4c_graph_destroy(decoy);
   return status;
 }
@@ -233,21 +253,22 @@ static nd4c_status record_scan(const building *b, const rg_body *body, const por
   return nd4c_graph_scan(b->graph, graph, &options, "scan", outputs, p->given_count);
 }
 
+/* With dims, some have as many rounds as a dim says. */
 static nd4c_status record_loop(const building *b, const rg_body *body, const ports *p, const nd4c_graph *graph,
                                const nd4c_value *state, const nd4c_value *captured, int32_t count,
                                nd4c_value *outputs) {
+  const int64_t rounds = b->dims != NULL && body->rounds > 8 ? b->extents[0] : body->rounds;
   const nd4c_loop_options options = {.struct_size = sizeof options,
                                      .carried_count = p->given_count,
                                      .carried = state,
                                      .captured_count = count,
                                      .captured = captured,
-                                     .rounds = &body->rounds};
+                                     .rounds = &rounds};
   return nd4c_graph_loop(b->graph, graph, &options, "loop", outputs, p->given_count);
 }
 
-static nd4c_status record_node(building *b, const rg_body *body, const ports *p, const nd4c_graph *graph,
-                               const nd4c_value *state) {
-  nd4c_value captured[RG_VALUES], outputs[RG_VALUES];
+/* What the node captures: the values that are no constants. */
+static int32_t list_captured(const building *b, const ports *p, nd4c_value *captured) {
   int32_t count = 0;
   for (int32_t i = 0; i < p->captured_count; i++) {
     const rg_value *value = &b->sketch->values[p->captured[i]];
@@ -255,35 +276,56 @@ static nd4c_status record_node(building *b, const rg_body *body, const ports *p,
       captured[count++] = b->values[p->captured[i]];
     }
   }
-  const nd4c_status status = body->kind == RG_CALL   ? record_call(b, p, graph, captured, count, outputs)
-                             : body->kind == RG_LOOP ? record_loop(b, body, p, graph, state, captured, count, outputs)
-                             : body->kind == RG_SCAN ? record_scan(b, body, p, graph, state, captured, count, outputs)
-                                                     : record_if(b, body, p, graph, captured, count, outputs);
-  for (int32_t i = 0; i < p->given_count && status == ND4C_OK; i++) {
-    b->values[p->given[i]] = outputs[i];
+  return count;
+}
+
+static nd4c_status record_node(building *b, int32_t index, rg_body_kind kind, const ports *p, const nd4c_value *state,
+                               nd4c_value *outputs) {
+  const rg_body *body = &b->sketch->bodies[index];
+  nd4c_value captured[RG_VALUES];
+  nd4c_graph *graph = NULL;
+  nd4c_status status = build_body(b, index, kind, p, state, &graph);
+  if (status == ND4C_OK) {
+    const int32_t count = list_captured(b, p, captured);
+    status = kind == RG_CALL   ? record_call(b, p, graph, captured, count, outputs)
+             : kind == RG_LOOP ? record_loop(b, body, p, graph, state, captured, count, outputs)
+             : kind == RG_SCAN ? record_scan(b, body, p, graph, state, captured, count, outputs)
+                               : record_if(b, body, p, graph, captured, count, outputs);
   }
+  nd4c_graph_destroy(graph);
   return status;
 }
 
-/* The nodes of a body as one node; as they are, if they give nothing. Carried values are zeros of the sketch's shape: a
- * graph with dims has none, so there loops and scans are refused, and the sketch is then tried without dims. */
+/* Values to carry at first: zeros of the sketch's shapes. A graph with dims has no such numbers, so a call gives them.
+ */
+static nd4c_status make_state(building *b, int32_t index, const ports *p, nd4c_value *state) {
+  if (b->dims != NULL) {
+    return record_node(b, index, RG_CALL, p, NULL, state);
+  }
+  for (int32_t i = 0; i < p->given_count; i++) {
+    const nd4c_array *like = b->sketch->values[p->given[i]].array;
+    state[i] = zeros_like(b->graph, nd4c_array_dtype(like), nd4c_array_rank(like), nd4c_array_shape(like));
+  }
+  return ND4C_OK;
+}
+
+/* The nodes of a body as one node; as they are, if they give nothing. */
 static nd4c_status build_wrapped(building *b, int32_t index) {
   static ports places[RG_BODIES]; /* by body: a body in a body is built while the outer one is */
   const rg_body *body = &b->sketch->bodies[index];
   ports *p = &places[index];
-  nd4c_value state[RG_VALUES];
-  nd4c_graph *graph = NULL;
+  nd4c_value state[RG_VALUES], outputs[RG_VALUES];
   *p = (ports){.captured_count = 0};
   find_ports(b->sketch, body, p);
   if (p->given_count == 0) {
     return build_range(b, body->first, body->last, index + 1);
   }
-  for (int32_t i = 0; i < p->given_count && (body->kind == RG_LOOP || body->kind == RG_SCAN); i++) {
-    state[i] = zeros(b->graph, b->sketch->values[p->given[i]].array);
+  const bool carries = body->kind == RG_LOOP || body->kind == RG_SCAN;
+  nd4c_status status = carries ? make_state(b, index, p, state) : ND4C_OK;
+  status = status == ND4C_OK ? record_node(b, index, body->kind, p, state, outputs) : status;
+  for (int32_t i = 0; i < p->given_count && status == ND4C_OK; i++) {
+    b->values[p->given[i]] = outputs[i];
   }
-  nd4c_status status = build_body(b, index, p, state, &graph);
-  status = status == ND4C_OK ? record_node(b, body, p, graph, state) : status;
-  nd4c_graph_destroy(graph);
   return status;
 }
 

@@ -185,7 +185,8 @@ static nd4c_status record_loop(const loop_node *loop) {
   ND4C_TRY(values_of(emission, emission->inputs + 2, loop->carried, &carried));
   ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count + 1, sizeof *outputs, "a loop", &outputs));
   options.carried = carried;
-  if (loop->trips == UNKNOWN) {
+  /* Also where a body runs at most once, and an extent says whether it does. */
+  if (loop->trips == UNKNOWN || (nd4c_extent_is_symbolic(loop->trips) && most == 1)) {
     ND4C_TRY(nd4c_onnx_body_value(emission, emission->inputs[0], &trips));
     options.trips = &trips;
   }
