@@ -98,8 +98,10 @@ ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, n
  * "looping": rounds of a loop among these steps, at most every 20 ms; `total` is 0 if the loop itself ends it
  *
  * nd4c calls it on the running thread, on several at once if they run the model at once. It must not run the model or
- * ask for its report (ARGUMENT), or change its callback (no effect). A run without a callback takes no longer than one
- * of a model that never had one; a callback takes its own time at each step. */
+ * ask for its report (ARGUMENT), or change its callback (no effect), nor do so through another model whose callback it
+ * runs. It must not wait for another thread that runs the model: that thread may wait for this one, which imports it
+ * or makes a plan of it. A run without a callback takes no longer than one of a model that never had one; a callback
+ * takes its own time at each step. */
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 

@@ -9,8 +9,22 @@ static const char *this_thread(void) {
   return &here;
 }
 
-/* The turn of the model whose callback this thread is in; NULL: of none. */
-static _Thread_local const nd4c_model_turn *calling;
+/* A callback that this thread is in. A callback of one model may run another one, whose callback is called, too:
+ * `outer` is the one that it was called in, NULL: none. Lives on the stack for as long as the call. */
+typedef struct callback_frame {
+  const nd4c_model_turn *turn;
+  const struct callback_frame *outer;
+} callback_frame;
+
+static _Thread_local const callback_frame *innermost;
+
+static bool is_called_back(const nd4c_model_turn *turn) {
+  const callback_frame *frame = innermost;
+  while (frame != NULL && frame->turn != turn) {
+    frame = frame->outer;
+  }
+  return frame != NULL;
+}
 
 void nd4c_model_turn_init(nd4c_model_turn *turn) {
   nd4c_lock_init(&turn->lock);
@@ -25,7 +39,7 @@ void nd4c_model_turn_destroy(nd4c_model_turn *turn) {
 
 nd4c_status nd4c_model_turn_check(const nd4c_model_turn *turn, const char *what) {
   /* Only this thread can have put its own address there, so there is no race in the answer. */
-  if (calling == turn || atomic_load_explicit(&turn->thread, memory_order_relaxed) == this_thread()) {
+  if (is_called_back(turn) || atomic_load_explicit(&turn->thread, memory_order_relaxed) == this_thread()) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: called by the progress callback of the model's own run", what);
   }
   return ND4C_OK;
@@ -50,9 +64,9 @@ void nd4c_model_progress(void *user, const char *what, int64_t done, int64_t tot
   void *argument = model->user;
   nd4c_lock_release(&model->turn->list);
   if (callback != NULL) {
-    const nd4c_model_turn *outer = calling;
-    calling = model->turn;
+    const callback_frame frame = {.turn = model->turn, .outer = innermost};
+    innermost = &frame;
     callback(argument, what, done, total);
-    calling = outer;
+    innermost = frame.outer;
   }
 }

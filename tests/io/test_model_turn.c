@@ -113,6 +113,40 @@ static void its_own_callback_is_refused(void **state) {
   nd4c_model_close(m.model);
 }
 
+/* Runs the other model, whose callback runs this one. */
+typedef struct visitor {
+  struct visitor *other;
+  nd4c_model *model;
+  int calls, refused;
+} visitor;
+
+static void visit_other(void *user, const char *what, int64_t done, int64_t total) {
+  visitor *v = user;
+  (void)done;
+  (void)total;
+  v->calls++;
+  if (strcmp(what, "preparing") == 0) {
+    const worker w = {.model = v->other->model, .rows = v->calls + 1}; /* mostly a shape without a plan */
+    v->refused += run_once(&w, 1.0) != 0 && strstr(nd4c_error_message(), "progress callback") != NULL;
+  }
+}
+
+static void callbacks_in_turns_are_refused(void **state) {
+  (void)state;
+  visitor a = {.model = open_example()};
+  visitor b = {.other = &a, .model = open_example()};
+  const worker w = {.model = a.model, .rows = 2};
+  a.other = &b;
+  nd4c_model_set_progress(a.model, visit_other, &a);
+  nd4c_model_set_progress(b.model, visit_other, &b);
+  assert_int_equal(run_once(&w, 1.0), 0);
+  assert_true(a.calls > 0 && b.calls > 0);
+  assert_int_equal(a.refused, 0);
+  assert_true(b.refused > 0);
+  nd4c_model_close(a.model);
+  nd4c_model_close(b.model);
+}
+
 typedef struct importer {
   worker other; /* runs a plan that exists while the import is going on */
   int started;
@@ -147,8 +181,8 @@ static void runs_go_on_during_an_import(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_model),
-                                     cmocka_unit_test(its_own_callback_is_refused),
-                                     cmocka_unit_test(runs_go_on_during_an_import)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_share_a_model), cmocka_unit_test(its_own_callback_is_refused),
+      cmocka_unit_test(callbacks_in_turns_are_refused), cmocka_unit_test(runs_go_on_during_an_import)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
