@@ -82,8 +82,24 @@ static nd4c_value unscaled(match *found, nd4c_value value, bool own) {
   return value;
 }
 
-/* The same for factors in front of the views behind a value, if nothing else reads these. */
-static bypass unscaled_views(match *found, nd4c_value value) {
+/* Whether the pattern alone reads a value and all that lie between it and the source of its factors. */
+static bool is_own_product(const match *found, nd4c_value value, nd4c_value source) {
+  double factor;
+  while (value != source) {
+    if (!nd4c_rewrite_is_single(found->rewrite, value) || !read_factor(found->rewrite, value, &value, &factor)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The same for factors in front of the views behind `value`, which the product reads as `scaled`. The views then give
+ * another result, so nothing but the pattern may read them or what is computed from them: otherwise the factors stay.
+ */
+static bypass unscaled_views(match *found, nd4c_value scaled, nd4c_value value) {
+  if (!is_own_product(found, scaled, value)) {
+    return (bypass){-1, ND4C_VALUE_NONE};
+  }
   while (nd4c_rewrite_is_single(found->rewrite, value)) {
     const nd4c_graph_node *view = nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_transpose);
     view = view != NULL ? view : nd4c_rewrite_producer(found->rewrite, value, ND4C_OP_reshape);
@@ -108,8 +124,8 @@ static bool read_product(match *found, nd4c_value value) {
   }
   found->q = unscaled(found, product->inputs[0], false);
   found->keys = unscaled(found, product->inputs[1], false);
-  found->bypasses[0] = unscaled_views(found, found->q);
-  found->bypasses[1] = unscaled_views(found, found->keys);
+  found->bypasses[0] = unscaled_views(found, product->inputs[0], found->q);
+  found->bypasses[1] = unscaled_views(found, product->inputs[1], found->keys);
   return isfinite(found->scale) && found->scale != 0; /* attention's scale 0 stands for its own */
 }
 

@@ -201,6 +201,36 @@ static void heads_are_not_copied(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Factors on both sides of the views of q and k, whose product something else reads, too: another attention, or an
+ * output. */
+static void factors_that_others_read_stay(void **state) {
+  (void)state;
+  const nd4c_attr axis = check_int("axis", -1);
+  for (int32_t variant = 0; variant < 2; variant++) {
+    nd4c_graph *graph = NULL;
+    CHECK_OK(nd4c_graph_create(&graph));
+    const nd4c_value k = scaled(graph, operand(graph, "k", 4, HEADS, KEYS, HEAD), 3);
+    const nd4c_value keys = scaled(graph, transposed(graph, k), 0.25);
+    const nd4c_value v = operand(graph, "v", 4, HEADS, KEYS, V_HEAD);
+    const nd4c_value flat = check_input(graph, "q", 3, (int64_t[]){BATCH, QUERIES, (int64_t)HEADS * HEAD});
+    nd4c_value q = scaled(graph, split(graph, scaled(graph, flat, 3), QUERIES), 0.5);
+    for (int32_t i = 0; i < 2 - variant; i++) {
+      nd4c_value scores = check_binary(graph, ND4C_OP_matmul, q, keys);
+      scores = check_op(graph, ND4C_OP_softmax, &scores, 1, &axis, 1);
+      CHECK_OK(nd4c_graph_output(graph, i == 0 ? "y" : "z", check_binary(graph, ND4C_OP_matmul, scores, v)));
+      if (variant == 1) {
+        CHECK_OK(nd4c_graph_output(graph, "q read", check_unary(graph, ND4C_OP_exp, q)));
+        CHECK_OK(nd4c_graph_output(graph, "k read", check_unary(graph, ND4C_OP_exp, keys)));
+      }
+      q = i == 0 && variant == 0 ? operand(graph, "other q", 4, HEADS, QUERIES, HEAD) : q;
+    }
+    nd4c_plan *plan = check_graph(graph, 21, 1e-5);
+    assert_int_equal(changes_of(plan), 2 - variant);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
 enum { GROUP = 2 }; /* heads of q for one of k and v */
 
 /* How exporters repeat heads; ANOTHER only looks like it. */
@@ -424,6 +454,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(spellings_become_attention),
       cmocka_unit_test(heads_are_not_copied),
+      cmocka_unit_test(factors_that_others_read_stay),
       cmocka_unit_test(shared_heads_are_not_repeated),
       cmocka_unit_test(a_cache_without_scores_is_taken_apart),
       cmocka_unit_test(exported_decode_steps_become_attention),
