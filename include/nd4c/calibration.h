@@ -61,8 +61,9 @@ ND4C_API void nd4c_calibration_release(nd4c_calibration *calibration);
 /* Number of values with a range; 0 before nd4c_calibration_finish and for NULL. */
 ND4C_API int32_t nd4c_calibration_count(const nd4c_calibration *calibration);
 /* The range of a value: its name is that of the graph's input, or of the node that computes it (a node without a label
- * has its op's name); "#2" and so on follow if several have one name. The name belongs to the calibration. INDEX
- * outside 0 .. count - 1; NULL_ARGUMENT. */
+ * has its op's name); "#2" and so on follow if several nodes of the graph, before any pass, have one name. A value that
+ * only a pass computes has the name of its op and of what it reads, "multiply(x)". The name belongs to the calibration.
+ * INDEX outside 0 .. count - 1; NULL_ARGUMENT. */
 ND4C_API nd4c_status nd4c_calibration_get_range(const nd4c_calibration *calibration, int32_t index, const char **name,
                                                 double *low, double *high);
 

@@ -194,7 +194,7 @@ static nd4c_status after_run(nd4c_pass_watch *watch, const nd4c_plan *plan, cons
 }
 
 static nd4c_status explain(explainer *e, nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
-  ND4C_TRY(nd4c_quantization_check_graph(plan, graph));
+  ND4C_TRY(nd4c_quantization_take_graph(plan, graph));
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
   ND4C_TRY(nd4c_variables_open(plan->graph, false));
   nd4c_text_print(&e->text, "%d nodes recorded\n", graph->node_count);
@@ -369,7 +369,7 @@ nd4c_status nd4c_graph_optimize(const nd4c_graph *graph, nd4c_context *context, 
   ND4C_TRY(nd4c_plan_begin("nd4c_graph_optimize", graph, context, options, &plan));
   nd4c_status status = nd4c_graph_clone(graph, &plan->graph);
   status = status == ND4C_OK ? nd4c_variables_open(plan->graph, true) : status;
-  status = status == ND4C_OK ? nd4c_quantization_check_graph(plan, graph) : status;
+  status = status == ND4C_OK ? nd4c_quantization_take_graph(plan, graph) : status;
   if (status == ND4C_OK && (options == NULL || !options->no_optimization)) {
     status = nd4c_passes_run(plan, NULL);
   }

@@ -114,7 +114,7 @@ nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize) {
 
 static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, const nd4c_plan_options *options) {
   const bool optimize = options == NULL || !options->no_optimization;
-  ND4C_TRY(nd4c_quantization_check_graph(plan, graph));
+  ND4C_TRY(nd4c_quantization_take_graph(plan, graph));
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
   plan->nodes_recorded = graph->node_count;
   ND4C_TRY(nd4c_plan_open_variables(plan, options));

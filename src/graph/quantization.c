@@ -10,6 +10,7 @@
 void nd4c_quantization_free(nd4c_quantization *quantization) {
   if (quantization != NULL) {
     nd4c_text_free(&quantization->left);
+    nd4c_region_free(&quantization->region);
     nd4c_deallocate(quantization);
   }
 }
@@ -24,9 +25,15 @@ nd4c_status nd4c_quantization_begin(nd4c_plan *plan, const nd4c_calibration *cal
   return ND4C_OK;
 }
 
-nd4c_status nd4c_quantization_check_graph(const nd4c_plan *plan, const nd4c_graph *graph) {
-  const nd4c_calibration *calibration = plan->quantization == NULL ? NULL : plan->quantization->calibration;
+nd4c_status nd4c_quantization_take_graph(const nd4c_plan *plan, const nd4c_graph *graph) {
+  nd4c_quantization *q = plan->quantization;
   uint64_t fingerprint = 0;
+  if (q == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_calibration_names(graph, NULL, &q->region, &q->recorded.names));
+  q->recorded.count = graph->value_count;
+  const nd4c_calibration *calibration = q->calibration;
   if (calibration == NULL) {
     return ND4C_OK;
   }
@@ -96,6 +103,7 @@ void nd4c_quantization_print(const nd4c_plan *plan, nd4c_text *text) {
 
 static nd4c_status capture(nd4c_plan *plan, const nd4c_graph *graph, nd4c_graph **caught) {
   ND4C_TRY(nd4c_quantization_begin(plan, NULL));
+  ND4C_TRY(nd4c_quantization_take_graph(plan, graph));
   plan->quantization->caught = caught;
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
   ND4C_TRY(nd4c_passes_run(plan, NULL));
@@ -103,7 +111,8 @@ static nd4c_status capture(nd4c_plan *plan, const nd4c_graph *graph, nd4c_graph 
                          : nd4c_fail(ND4C_UNSUPPORTED, "a calibration needs the pass quantize, which is switched off");
 }
 
-nd4c_status nd4c_quantization_capture(const nd4c_graph *graph, nd4c_context *context, nd4c_graph **caught) {
+nd4c_status nd4c_quantization_capture(const nd4c_graph *graph, nd4c_context *context, nd4c_region *region,
+                                      nd4c_graph **caught, const char ***names) {
   nd4c_plan *plan = NULL;
   ND4C_TRY(nd4c_plan_allocate(&plan));
   plan->context = nd4c_context_retain(context);
@@ -111,6 +120,7 @@ nd4c_status nd4c_quantization_capture(const nd4c_graph *graph, nd4c_context *con
   *caught = NULL;
   nd4c_status status = nd4c_passes_switch(NULL, &plan->switches);
   status = status == ND4C_OK ? capture(plan, graph, caught) : status;
+  status = status == ND4C_OK ? nd4c_calibration_names(*caught, &plan->quantization->recorded, region, names) : status;
   nd4c_plan_destroy(plan);
   return status;
 }

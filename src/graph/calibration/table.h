@@ -54,9 +54,18 @@ const char *nd4c_calibration_method_name(nd4c_calibration_method method);
  * of one model for different shapes have the same one. */
 nd4c_status nd4c_calibration_fingerprint(const nd4c_graph *graph, uint64_t *fingerprint);
 
+/* Names of the values of a graph before its passes. Passes keep the numbers of values, so they are names of what is
+ * left of these values afterwards, too, whichever passes ran. */
+typedef struct nd4c_calibration_recorded {
+  const char **names; /* by value */
+  int32_t count;
+} nd4c_calibration_recorded;
+
 /* By value of a graph, the name of the input or node that gives it, in the region; NULL for constants, for other dtypes
- * than float32 and for all but the first output of a node. No two are equal. */
-nd4c_status nd4c_calibration_names(const nd4c_graph *graph, nd4c_region *region, const char ***names);
+ * than float32 and for all but the first output of a node. No two are equal. recorded: the names before the passes that
+ * made the graph; NULL: it is as it was recorded. */
+nd4c_status nd4c_calibration_names(const nd4c_graph *graph, const nd4c_calibration_recorded *recorded,
+                                   nd4c_region *region, const char ***names);
 
 /* Whether the node could compute on bytes: a convolution or product of float32 whose weights are a constant. */
 bool nd4c_calibration_is_layer(const nd4c_graph *graph, const nd4c_graph_node *node);

@@ -70,7 +70,7 @@ static void find_readers(const state *s) {
 
 static nd4c_status make_values(state *s) {
   const nd4c_graph *graph = s->rewrite->graph;
-  ND4C_TRY(nd4c_calibration_names(graph, &s->region, &s->names));
+  ND4C_TRY(nd4c_calibration_names(graph, &s->q->recorded, &s->region, &s->names));
   s->value_count = graph->value_count;
   ND4C_TRY(nd4c_region_make(&s->region, s->value_count, sizeof *s->values, &s->values));
   ND4C_TRY(nd4c_region_make(&s->region, graph->node_count, sizeof *s->layers, &s->layers));

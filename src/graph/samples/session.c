@@ -136,8 +136,7 @@ static nd4c_status make_plan(nd4c_calibration_session *session) {
 static nd4c_status begin(nd4c_calibration_session *session, const nd4c_graph *graph, const nd4c_observing *how) {
   bool *watched = NULL;
   int32_t layers = 0;
-  ND4C_TRY(nd4c_quantization_capture(graph, session->context, &session->graph));
-  ND4C_TRY(nd4c_calibration_names(session->graph, &session->region, &session->names));
+  ND4C_TRY(nd4c_quantization_capture(graph, session->context, &session->region, &session->graph, &session->names));
   ND4C_TRY(nd4c_region_make(&session->region, session->graph->value_count, sizeof *watched, &watched));
   watch_graph(session->graph, watched, &layers);
   if (layers == 0) {

@@ -347,6 +347,42 @@ static void ranges_are_those_of_the_values(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Two equal products and a chain behind them, without labels: the pass cse makes one of the two, and the ranges of
+ * those behind are still theirs. */
+static void ranges_do_not_depend_on_other_passes(void **state) {
+  (void)state;
+  static const double bounds[] = {0.1, 0.1, 100, 1e-4, 0.1};
+  const int64_t shape[] = {8, WIDTH}, square[] = {WIDTH, WIDTH};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value y = check_input(graph, "x", 2, shape), w[5];
+  for (int32_t i = 0; i < 5; i++) {
+    w[i] = i == 1 ? w[0] : check_constant(graph, 2, square, 3 + (uint64_t)i, -bounds[i], bounds[i]);
+  }
+  y = check_binary(graph, ND4C_OP_maximum, check_binary(graph, ND4C_OP_matmul, y, w[0]),
+                   check_unary(graph, ND4C_OP_sin, check_binary(graph, ND4C_OP_matmul, y, w[1])));
+  for (int32_t i = 2; i < 5; i++) {
+    y = check_binary(graph, ND4C_OP_matmul, y, w[i]);
+  }
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  nd4c_calibration *calibration = calibrate(graph, ND4C_CALIBRATION_MIN_MAX);
+  assert_null(nd4c_calibration_find(calibration, "matmul#2"));
+  assert_non_null(nd4c_calibration_find(calibration, "matmul#3"));
+  for (int32_t i = 0; i < 2 && has_int8(); i++) {
+    const nd4c_plan_options options = {.struct_size = sizeof options,
+                                       .precision = ND4C_INT8,
+                                       .calibration = calibration,
+                                       .passes = i == 0 ? NULL : "-cse"};
+    nd4c_plan *plan = NULL;
+    CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+    assert_int_equal(count_nodes(plan, ND4C_OP_linear_int8), 4 + i);
+    check_error(graph, plan, 0.06);
+    nd4c_plan_destroy(plan);
+  }
+  nd4c_calibration_release(calibration);
+  nd4c_graph_destroy(graph);
+}
+
 static void kept_nodes_stay_in_float32(void **state) {
   (void)state;
   static const char *const names[] = {"second", "conv"};
@@ -543,6 +579,7 @@ int main(void) {
                                      cmocka_unit_test(ranges_are_those_of_the_values),
                                      cmocka_unit_test(convolutions_compute_on_bytes),
                                      cmocka_unit_test(products_compute_on_bytes),
+                                     cmocka_unit_test(ranges_do_not_depend_on_other_passes),
                                      cmocka_unit_test(kept_nodes_stay_in_float32),
                                      cmocka_unit_test(layers_are_measured),
                                      cmocka_unit_test(samples_are_checked),
