@@ -213,8 +213,12 @@ if [ "$code" -ne 3 ]; then
     --calibration "$work/ranges.json" --report
   says out '^precision: int8 \(options.precision\), ranges of a calibration; of [0-9]+ layers'
 fi
-expect 1 "$nd4c" run "$digits/digits.onnx" --random-inputs --calibration "$work/ranges.json"
-says err 'options.calibration is set'
+expect 2 "$nd4c" run "$digits/digits.onnx" --random-inputs --calibration "$work/ranges.json"
+says err '--calibration: --precision int8 was expected'
+expect 2 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples" -o "$work/x.json" --percentile 99
+says err '--percentile: --method percentile was expected'
+expect 2 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples" -o "$work/x.json" --method mse --momentum 0.1
+says err '--momentum: --method moving-average was expected'
 expect 1 "$nd4c" run "$digits/digits.onnx" --random-inputs --precision int8 --calibration "$digits/digits.onnx"
 expect 2 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples"
 says err '--output was expected'

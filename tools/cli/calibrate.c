@@ -219,10 +219,12 @@ static int print_layers(const nd4c_calibration *calibration) {
   (void)printf("signal to noise of each layer alone, with its input and weights in 8 bits:\n");
   for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     if (isnan(layers[i].decibels)) {
-      (void)printf("        - dB  %-8s %s\n", layers[i].op, layers[i].name);
+      (void)printf("        - dB  %-8s ", layers[i].op);
     } else {
-      (void)printf("  %7.2f dB  %-8s %s\n", layers[i].decibels, layers[i].op, layers[i].name);
+      (void)printf("  %7.2f dB  %-8s ", layers[i].decibels, layers[i].op);
     }
+    cli_print_name(stdout, layers[i].name);
+    (void)fputc('\n', stdout);
   }
   free(layers);
   return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_calibrate, status);
@@ -351,6 +353,13 @@ static int parse(int argc, char **argv, calibrate_options *o, bool *help) {
   }
   if (optind == argc || o->output == NULL) {
     return cli_usage(&cli_calibrate, optind == argc ? "a model was expected" : "--output was expected");
+  }
+  const nd4c_calibration_method method = o->calibration.method;
+  if (o->calibration.percentile > 0 && method != ND4C_CALIBRATION_PERCENTILE) {
+    return cli_usage(&cli_calibrate, "--percentile: --method percentile was expected");
+  }
+  if (o->calibration.momentum > 0 && method != ND4C_CALIBRATION_MOVING_AVERAGE) {
+    return cli_usage(&cli_calibrate, "--momentum: --method moving-average was expected");
   }
   o->model = argv[optind];
   int result = CLI_OK;

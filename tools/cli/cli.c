@@ -12,16 +12,82 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "watch.h"
+
 int cli_help(const cli_command *command) {
   (void)printf("nd4c %s: %s\n\n%s", command->name, command->summary, command->help);
   return cli_finish(command);
 }
 
-static void complain(const cli_command *command, const char *format, va_list arguments) {
+/* Bytes of the UTF-8 character at `at`, before the end of a text; 0 if there is none. */
+static size_t character_bytes(const unsigned char *at) {
+  const size_t bytes = at[0] < 0x80                     ? 1
+                       : at[0] >= 0xc2 && at[0] < 0xe0  ? 2
+                       : at[0] >= 0xe0 && at[0] < 0xf0  ? 3
+                       : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
+                                                        : 0;
+  for (size_t i = 1; i < bytes; i++) {
+    if ((at[i] & 0xc0) != 0x80) {
+      return 0;
+    }
+  }
+  const bool odd = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+                   (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f);
+  return odd ? 0 : bytes;
+}
+
+size_t cli_character(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  const bool control = at[0] < ' ' || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
+  return control ? 0 : character_bytes(at);
+}
+
+static void print_clean(FILE *file, const char *text, bool lines) {
+  for (size_t bytes; *text != '\0'; text += bytes > 0 ? bytes : 1) {
+    bytes = lines && (*text == '\n' || *text == '\t') ? 1 : cli_character(text);
+    (void)fwrite(bytes > 0 ? text : "?", 1, bytes > 0 ? bytes : 1, file);
+  }
+}
+
+void cli_print_name(FILE *file, const char *name) {
+  print_clean(file, name, false);
+}
+
+void cli_print_text(FILE *file, const char *text) {
+  print_clean(file, text, true);
+}
+
+char *cli_clean_name(char *name) {
+  for (char *at = name; *at != '\0';) {
+    const size_t bytes = cli_character(at);
+    *at = bytes > 0 ? *at : '?';
+    at += bytes > 0 ? bytes : 1;
+  }
+  return name;
+}
+
+/* A line on stderr, without what shows the progress of work. Names in it may be any bytes. */
+static void tell_line(const char *before, const char *format, va_list arguments) {
+  char text[8192];
+  cli_watch_stop();
   (void)fflush(stdout);
-  (void)fprintf(stderr, "nd4c %s: ", command->name);
-  (void)vfprintf(stderr, format, arguments);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  (void)fputs(before, stderr);
+  cli_print_text(stderr, text);
   (void)fputc('\n', stderr);
+}
+
+static void complain(const cli_command *command, const char *format, va_list arguments) {
+  char before[64];
+  (void)snprintf(before, sizeof before, "nd4c %s: ", command->name);
+  tell_line(before, format, arguments);
+}
+
+void cli_note(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tell_line("note: ", format, arguments);
+  va_end(arguments);
 }
 
 int cli_usage(const cli_command *command, const char *format, ...) {
@@ -69,9 +135,7 @@ int cli_fail_hint(const cli_command *command, nd4c_status status, const char *fo
   const int code = tell_failure(command, status);
   va_list arguments;
   va_start(arguments, format);
-  (void)fputs("hint: ", stderr);
-  (void)vfprintf(stderr, format, arguments);
-  (void)fputc('\n', stderr);
+  tell_line("hint: ", format, arguments);
   va_end(arguments);
   return code;
 }
@@ -142,23 +206,6 @@ int cli_check_properties(const cli_command *command) {
     }
   }
   return CLI_OK;
-}
-
-/* Bytes of the UTF-8 character at `at`, before the end of a text; 0 if there is none. */
-static size_t character_bytes(const unsigned char *at) {
-  const size_t bytes = at[0] < 0x80                     ? 1
-                       : at[0] >= 0xc2 && at[0] < 0xe0  ? 2
-                       : at[0] >= 0xe0 && at[0] < 0xf0  ? 3
-                       : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
-                                                        : 0;
-  for (size_t i = 1; i < bytes; i++) {
-    if ((at[i] & 0xc0) != 0x80) {
-      return 0;
-    }
-  }
-  const bool odd = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-                   (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f);
-  return odd ? 0 : bytes;
 }
 
 char *cli_json_text(char *text) {

@@ -7,6 +7,7 @@
 #include <nd4c/nd4c.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Exit codes. */
 enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2, CLI_UNSUPPORTED = 3 };
@@ -43,6 +44,17 @@ int cli_fail_hint(const cli_command *command, nd4c_status status, const char *fo
 /* Makes a JSON text valid UTF-8, in place: messages of the system, file names and values of variables may not be.
  * Returns it; NULL stays NULL. */
 char *cli_json_text(char *text);
+
+/* "note: ..." to stderr. */
+void cli_note(const char *format, ...) ND4C_PRINTF(1, 2);
+
+/* Names in a model's file may be any bytes, which could command the terminal. cli_character: bytes of the character at
+ * `at`; 0 if it is no UTF-8, a control character or the end. The others print such bytes as '?': cli_print_name also
+ * line ends, cli_print_text not. cli_clean_name does so in place, and returns the text. */
+size_t cli_character(const char *at);
+void cli_print_name(FILE *file, const char *name);
+void cli_print_text(FILE *file, const char *text);
+char *cli_clean_name(char *name);
 
 /* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if the library refuses it. */
 int cli_set_property(const cli_command *command, const char *assignment);

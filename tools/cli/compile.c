@@ -20,7 +20,7 @@ static int compile_model(const compile_options *o, nd4c_model *model) {
     result = status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_compile_command, status);
   }
   if (result == CLI_OK) {
-    (void)fputs(report, stdout);
+    cli_print_text(stdout, report);
     result = cli_finish(&cli_compile_command);
   }
   nd4c_free(report);

@@ -224,8 +224,8 @@ static bool print_all(const run_options *options, const session *s, const char *
   } else {
     cli_print_times("time", s->times, (int)options->repeat);
   }
-  (void)fputs(report != NULL ? report : "", stdout);
-  (void)fputs(table != NULL ? table : "", stdout);
+  cli_print_text(stdout, report != NULL ? report : "");
+  cli_print_text(stdout, table != NULL ? table : "");
   return told;
 }
 
@@ -440,7 +440,9 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                           : cli_usage(&cli_run, "one model at a time, '%s' is another", argv[optind + 1]);
   }
   o->model = argv[optind];
-  return settle_repeat(o);
+  return o->calibration == NULL || o->precision == ND4C_INT8
+             ? settle_repeat(o)
+             : cli_usage(&cli_run, "--calibration: --precision int8 was expected beside it");
 }
 
 void run_free_options(run_options *o) {

@@ -127,6 +127,12 @@ static double rate(double amount, double seconds) {
   return seconds > 0 ? 1e-9 * amount / seconds : 0;
 }
 
+void run_print_label(const char *label) {
+  (void)fputs(label[0] != '\0' ? " '" : "", stdout);
+  cli_print_name(stdout, label);
+  (void)fputs(label[0] != '\0' ? "'" : "", stdout);
+}
+
 void run_bodies_print(const run_bodies *bodies, double whole) {
   int32_t hidden = 0;
   if (bodies->count == 0) {
@@ -144,7 +150,8 @@ void run_bodies_print(const run_bodies *bodies, double whole) {
                  whole > 0 ? 100 * row->seconds / whole : 0, 100 * row->limit, rate(row->info.operations, row->seconds),
                  rate(row->info.bytes, row->seconds), row->rounds, row->path, row->info.engine, row->info.kernel,
                  row->node);
-    (void)printf(row->label[0] != '\0' ? " '%s'\n" : "%s\n", row->label);
+    run_print_label(row->label);
+    (void)fputc('\n', stdout);
   }
   if (hidden > 0) {
     (void)printf("%*s the other %" PRId32 ": less than 0.1 %% each (--json lists them)\n", 20, "", hidden);

@@ -32,6 +32,8 @@ nd4c_status run_bodies_note(const nd4c_model *model, run_bodies *bodies, int32_t
 void run_bodies_evaluate(run_bodies *bodies, const cli_limits *limits);
 void run_bodies_free(run_bodies *bodies);
 /* whole: seconds of all steps of the model. */
+/* " 'Relu_3'"; nothing for a node without a name. */
+void run_print_label(const char *label);
 void run_bodies_print(const run_bodies *bodies, double whole);
 void run_bodies_add(const run_bodies *bodies, double whole, cJSON *object);
 

@@ -130,9 +130,8 @@ int run_find_shape(const cli_command *command, const run_options *options, const
     shape[axis] = value->shape[axis] < 0 ? 1 : value->shape[axis];
   }
   if (assumed) {
-    (void)fprintf(stderr, "note: input '%s' is %s in the model: 1 is taken for what is free (--shape %s=... sets it)\n",
-                  value->name, cli_shape_text(value->rank, value->shape, value->symbols, text, sizeof text),
-                  value->name);
+    cli_note("input '%s' is %s in the model: 1 is taken for what is free (--shape %s=... sets it)", value->name,
+             cli_shape_text(value->rank, value->shape, value->symbols, text, sizeof text), value->name);
   }
   return CLI_OK;
 }

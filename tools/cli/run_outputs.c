@@ -121,7 +121,10 @@ static int write_output(const run_options *options, const nd4c_model *model, int
     return CLI_OK;
   }
   describe(datum, text, sizeof text);
-  (void)printf("%s  %s%s%s\n", value.name, text, path[0] != '\0' ? "  " : "", path);
+  cli_print_name(stdout, value.name);
+  (void)printf("  %s%s", text, path[0] != '\0' ? "  " : "");
+  cli_print_name(stdout, path);
+  (void)fputc('\n', stdout);
   return CLI_OK;
 }
 

@@ -221,7 +221,7 @@ static void print_nodes(const nd4c_model *model, const nd4c_step_info *info) {
     nd4c_node_info node = {.struct_size = sizeof node};
     if (nd4c_model_get_node(model, info->first_node + i, &node) == ND4C_OK) {
       (void)printf("%s%s", i == 0 ? "" : ", ", node.op->name);
-      (void)printf(node.label[0] != '\0' ? " '%s'" : "%s", node.label);
+      run_print_label(node.label);
       (void)printf(node.fused != NULL ? " [%s]" : "%s", node.fused != NULL ? node.fused : "");
     }
   }

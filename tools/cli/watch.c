@@ -48,11 +48,14 @@ static void *watch(void *user) {
   return NULL;
 }
 
+/* The one that goes on; NULL: none. Only the thread that begins and ends watches uses it. */
+static cli_watch *running;
+
 void cli_watch_begin(cli_watch *w) {
   *w = (cli_watch){.progress = cli_progress_begin()};
   (void)pthread_mutex_init(&w->lock, NULL);
   (void)pthread_cond_init(&w->ended, NULL);
-  w->begins = pthread_create(&w->thread, NULL, watch, w) == 0;
+  running = pthread_create(&w->thread, NULL, watch, w) == 0 ? w : NULL;
 }
 
 void cli_watch_tell(void *user, const char *what, int64_t done, int64_t total) {
@@ -68,15 +71,21 @@ void cli_watch_tell(void *user, const char *what, int64_t done, int64_t total) {
   (void)pthread_mutex_unlock(&w->lock);
 }
 
-void cli_watch_end(cli_watch *w) {
-  if (w->begins) {
+void cli_watch_stop(void) {
+  cli_watch *w = running;
+  if (w != NULL) {
     (void)pthread_mutex_lock(&w->lock);
     w->ends = true;
     (void)pthread_cond_signal(&w->ended);
     (void)pthread_mutex_unlock(&w->lock);
     (void)pthread_join(w->thread, NULL);
     cli_progress_end(&w->progress);
+    running = NULL;
   }
+}
+
+void cli_watch_end(cli_watch *w) {
+  cli_watch_stop();
   (void)pthread_cond_destroy(&w->ended);
   (void)pthread_mutex_destroy(&w->lock);
 }

@@ -64,6 +64,9 @@ expect 1 "$nd4c" graph show "$model" --op softmin
 expect 1 "$nd4c" graph show "$model" --op loop
 says err '\-\-op loop: no node is shown'
 expect 2 "$nd4c" graph show "$model" --depth -1
+# Far away is everything that is connected.
+expect 0 "$nd4c" graph show "$model" --around Relu --depth 1000
+says out '^9 nodes, estimated'
 
 # For Graphviz: a box for each input, node and output, and the arrows between them.
 expect 0 "$nd4c" graph show "$model" "${shape[@]}" --format dot -o "$work/digits.dot"
@@ -104,12 +107,8 @@ expect 0 "$nd4c" graph show "$model" "${shape[@]}" --optimized --format svg
 same "$(grep -c 'class="merged"' "$work/out")" 3 "nodes made from several"
 same "$(grep -c 'class="node"' "$work/out")" 3 "other nodes"
 
-# Bodies: a loop of n rounds over a body of two nodes, and an if whose branches read a value of the graph.
-cat >"$work/bodies.py" <<'PYTHON'
-import struct
-import sys
-
-
+# Models as bytes, for a Python without onnx.
+cat >"$work/wire.py" <<'PYTHON'
 def number(value):
     out = b""
     while value > 127:
@@ -139,7 +138,21 @@ def graph(nodes, inputs, outputs, constants=()):
             + b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs))
 
 
-FLOAT, INT64, BOOL, shape = 1, 7, 9, ["batch", 4]
+def model(path, main, *more):
+    open(path, "wb").write(field(1, 8) + field(7, main) + field(8, field(1, "") + field(2, 16)) + b"".join(more))
+
+
+FLOAT, INT64, BOOL = 1, 7, 9
+PYTHON
+
+# Bodies: a loop of n rounds over a body of two nodes, and an if whose branches read a value of the graph.
+cat >"$work/bodies.py" <<'PYTHON'
+import struct
+import sys
+
+from wire import *
+
+shape = ["batch", 4]
 body = graph([node("Add", ["c", "x"], ["d"]), node("Tanh", ["d"], ["e"]), node("Identity", ["go"], ["on"])],
              [value("i", INT64, []), value("go", BOOL, []), value("c", FLOAT, shape)],
              [value("on", BOOL, []), value("e", FLOAT, shape)])
@@ -148,7 +161,7 @@ trips = field(2, INT64) + field(8, "n") + field(9, struct.pack("<q", 7000))
 main = graph([node("Loop", ["n", "", "x"], ["y"], body=body),
               node("If", ["p"], ["z"], then_branch=branches[0], else_branch=branches[1])],
              [value("x", FLOAT, shape), value("p", BOOL, [])], [value("y", FLOAT, shape), value("z", FLOAT, shape)], [trips])
-open(sys.argv[1], "wb").write(field(1, 8) + field(7, main) + field(8, field(1, "") + field(2, 16)))
+model(sys.argv[1], main)
 PYTHON
 if [ -x "${python:-}" ]; then
   "$python" "$work/bodies.py" "$work/bodies.onnx"
@@ -174,6 +187,30 @@ if [ -x "${python:-}" ]; then
   "$python" -c "import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])" "$work/bodies.svg"
 fi
 
+# Names are any text: characters that could command a terminal are shown as '?', in every format.
+cat >"$work/names.py" <<'PYTHON'
+import sys
+
+from wire import *
+
+odd = b"a\x1b[2J\r\xc2\x9b"
+kind = field(2, field(1, field(1, FLOAT) + field(2, field(1, field(2, odd + b"n")))))
+tanh = field(1, odd + b"x") + field(2, odd + b"y") + field(3, odd + b"node") + field(4, "Tanh")
+main = graph([tanh], [field(1, odd + b"x") + kind], [field(1, odd + b"y") + kind])
+model(sys.argv[1], main, field(14, field(1, odd + b"key") + field(2, odd + b"value")))
+PYTHON
+plain() { same "$(LC_ALL=C tr -d '\12\40-\176' <"$1" | wc -c)" 0 "bytes that are not plain in $1"; }
+if [ -x "${python:-}" ]; then
+  "$python" "$work/names.py" "$work/names.onnx"
+  for form in text dot svg; do
+    expect 0 "$nd4c" graph show "$work/names.onnx" --format $form
+    says out 'a\?\[2J'
+    plain "$work/out"
+  done
+  expect 0 "$nd4c" graph explain "$work/names.onnx" --shape 'a=1' --kernels
+  plain "$work/out"
+fi
+
 # What the passes change; at most twelve nodes of each run, or all.
 expect 0 "$nd4c" graph explain "$model" "${shape[@]}"
 says out '^9 nodes recorded$'
@@ -193,6 +230,11 @@ says out "^  node 'Relu' \(conv\)"
 says out '^      .*taken|^      .*wins|^      .* takes it'
 expect 2 "$nd4c" graph explain "$model" --kernels
 says err '\-\-kernels: kernels are chosen for numbers: give --dim batch='
+# Nothing is written before all has gone well.
+echo before >"$work/kept"
+expect 2 "$nd4c" graph explain "$model" --kernels -o "$work/kept"
+expect 1 "$nd4c" graph show "$model" --op loop -o "$work/kept"
+same "$(cat "$work/kept")" before "a file whose text failed"
 expect 0 "$nd4c" graph explain "$model" --format svg -o "$work/pair.svg"
 same "$(grep -c 'class="merged"' "$work/pair.svg")" 3 "nodes made from several"
 says_in() { grep -qE "$2" "$1" || { echo "$2 is not in $1"; exit 1; }; }
@@ -220,6 +262,13 @@ expect 2 "$nd4c" graph show "$model" --all
 says err 'nd4c graph: show has no option --all'
 expect 2 "$nd4c" graph passes -o "$work/passes"
 says err 'nd4c graph: passes has no option --output'
+expect 2 "$nd4c" graph explain "$model" --format svg --kernels
+says err '\-\-kernels: a picture \(--format svg\) does not tell that'
+expect 2 "$nd4c" graph explain "$model" --all --format svg
+expect 2 "$nd4c" graph show "$model" --depth 2
+says err '\-\-around NODE was expected'
+expect 2 "$nd4c" graph show "$model" --passes gelu
+says err '\-\-optimized was expected'
 expect 2 "$nd4c" graph show "$model" --shape image=a
 expect 1 "$nd4c" graph show "$model" --shape image=2,3
 says err "nd4c_model_graph: the shape given for input 'image' is not one that the model declares"

@@ -66,10 +66,10 @@ static int list_passes(const graph_options *o) {
 
 /* -- show and explain ---------------------------------------------------------------------------------------------- */
 
-static int fail_picture(void) {
-  return cli_fail(&cli_graph,
-                  "no memory, or the picture is too large: --around NODE shows a part, --format dot has no "
-                  "limit");
+static int fail_picture(const graph_options *o) {
+  return cli_fail(&cli_graph, "no memory, or the picture is too large: %s",
+                  o->action == ACTION_SHOW ? "--around NODE shows a part, --format dot has no limit"
+                                           : "without --format svg the changes are told as text, which has no limit");
 }
 
 static int write_picture(const graph_options *o, FILE *file, const nd4c_graph *graph, const bool *shown) {
@@ -81,7 +81,7 @@ static int write_picture(const graph_options *o, FILE *file, const nd4c_graph *g
     made = graph_write_svg(file, &picture, NULL, 1);
   }
   graph_picture_free(&picture);
-  return made ? CLI_OK : fail_picture();
+  return made ? CLI_OK : fail_picture(o);
 }
 
 static int write_graph(const graph_options *o, FILE *file, const nd4c_graph *graph) {
@@ -125,7 +125,7 @@ static int write_pair(const graph_options *o, FILE *file, const nd4c_graph *grap
   graph_picture_free(&pictures[0]);
   graph_picture_free(&pictures[1]);
   nd4c_graph_destroy(optimized);
-  return made ? CLI_OK : fail_picture();
+  return made ? CLI_OK : fail_picture(o);
 }
 
 /* Why each kernel was chosen. */
@@ -133,17 +133,13 @@ static int write_kernels(const graph_options *o, FILE *file, const nd4c_graph *g
   const nd4c_plan_options options = plan_options(o);
   nd4c_plan *plan = NULL;
   char *text = NULL;
-  if (nd4c_graph_dim_count(graph) > 0) {
-    return cli_usage(&cli_graph, "--kernels: kernels are chosen for numbers: give --dim %s=...",
-                     nd4c_graph_dim_name(graph, 0));
-  }
   nd4c_status status = nd4c_plan_create(graph, NULL, &options, &plan);
   status = status == ND4C_OK ? nd4c_plan_explain(plan, &text) : status;
   nd4c_plan_destroy(plan);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_graph, status);
   }
-  (void)fputs(text, file);
+  cli_print_text(file, text);
   nd4c_free(text);
   return CLI_OK;
 }
@@ -154,11 +150,15 @@ static int write_explanation(const graph_options *o, FILE *file, const nd4c_grap
   if (o->format == FORMAT_SVG) {
     return write_pair(o, file, graph);
   }
+  if (o->kernels && nd4c_graph_dim_count(graph) > 0) {
+    return cli_usage(&cli_graph, "--kernels: kernels are chosen for numbers: give --dim %s=...",
+                     nd4c_graph_dim_name(graph, 0));
+  }
   const nd4c_status status = nd4c_graph_explain(graph, NULL, &options, o->all ? -1 : LINES, &text);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_graph, status);
   }
-  (void)fputs(text, file);
+  cli_print_text(file, text);
   nd4c_free(text);
   return o->kernels ? write_kernels(o, file, graph) : CLI_OK;
 }
@@ -181,27 +181,44 @@ static int write_any(const graph_options *o, FILE *file, const nd4c_graph *graph
                                      : write_graph(o, file, graph);
 }
 
+static int write_file(const char *path, const char *text, size_t size) {
+  FILE *file = fopen(path, "w");
+  if (file == NULL) {
+    return cli_fail(&cli_graph, "%s: %s", path, strerror(errno));
+  }
+  const bool lost = fwrite(text, 1, size, file) != size;
+  return fclose(file) != 0 || lost ? cli_fail(&cli_graph, "%s: not all could be written: %s", path, strerror(errno))
+                                   : CLI_OK;
+}
+
+/* The file is opened when all of its text is there: what fails before leaves the file as it was. */
 static int write_output(const graph_options *o, const nd4c_graph *graph) {
   if (o->run.output == NULL) {
     const int result = write_any(o, stdout, graph);
     return result == CLI_OK ? cli_finish(&cli_graph) : result;
   }
-  FILE *file = fopen(o->run.output, "w");
-  if (file == NULL) {
-    return cli_fail(&cli_graph, "%s: %s", o->run.output, strerror(errno));
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  int result = memory != NULL ? write_any(o, memory, graph) : CLI_OK;
+  const bool lost = memory == NULL || ferror(memory) != 0;
+  if (((memory != NULL && fclose(memory) != 0) || lost) && result == CLI_OK) {
+    result = cli_fail(&cli_graph, "no memory for the text of %s", o->run.output);
   }
-  int result = write_any(o, file, graph);
-  const bool lost = ferror(file) != 0;
-  if ((fclose(file) != 0 || lost) && result == CLI_OK) {
-    result = cli_fail(&cli_graph, "%s: not all could be written: %s", o->run.output, strerror(errno));
-  }
+  result = result == CLI_OK ? write_file(o->run.output, text, size) : result;
+  free(text);
   return result;
 }
 
 /* The graph for the shapes that are given, with 1 for what is free. */
-static int read_with_shapes(const graph_options *o, nd4c_model *model, nd4c_graph **graph) {
+static int read_with_shapes(const graph_options *o, nd4c_model *model, cli_watch *shown, nd4c_graph **graph) {
   run_shapes shapes;
+  cli_watch_end(shown); /* notes are printed */
+  if (o->run.shape_count == 0) {
+    cli_note("%s", nd4c_error_message());
+  }
   int result = run_find_shapes(&cli_graph, &o->run, model, &shapes);
+  cli_watch_begin(shown);
   if (result == CLI_OK) {
     const nd4c_status status = nd4c_model_graph(model, NULL, shapes.ranks, shapes.shapes, graph);
     result = status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_graph, status);
@@ -236,7 +253,7 @@ static int bind_dims(const graph_options *o, nd4c_graph **graph) {
 }
 
 /* Without --shape, what the model leaves free becomes dims, if that is possible. */
-static int read_graph(const graph_options *o, nd4c_model *model, nd4c_graph **graph) {
+static int read_graph(const graph_options *o, nd4c_model *model, cli_watch *shown, nd4c_graph **graph) {
   const nd4c_status status =
       o->run.shape_count == 0 ? nd4c_model_graph(model, NULL, NULL, NULL, graph) : ND4C_UNSUPPORTED;
   if (status == ND4C_OK) {
@@ -246,10 +263,7 @@ static int read_graph(const graph_options *o, nd4c_model *model, nd4c_graph **gr
     return o->run.shape_count > 0 ? cli_usage(&cli_graph, "--dim and --shape exclude each other")
                                   : cli_fail_status(&cli_graph, status);
   }
-  if (o->run.shape_count == 0) {
-    (void)fprintf(stderr, "note: %s\n", nd4c_error_message());
-  }
-  return read_with_shapes(o, model, graph);
+  return read_with_shapes(o, model, shown, graph);
 }
 
 /* Tells how far the import has come. */
@@ -257,7 +271,7 @@ static int read_watched(const graph_options *o, nd4c_model *model, nd4c_graph **
   cli_watch shown;
   cli_watch_begin(&shown);
   nd4c_model_set_progress(model, cli_watch_tell, &shown);
-  const int result = read_graph(o, model, graph);
+  const int result = read_graph(o, model, &shown, graph);
   nd4c_model_set_progress(model, NULL, NULL);
   cli_watch_end(&shown);
   return result;
@@ -389,6 +403,21 @@ static int apply_option(graph_options *o, int option, char *argument) {
   }
 }
 
+/* Refuses options that would have no effect beside the others. */
+static int settle_options(graph_options *o) {
+  if (o->action == ACTION_EXPLAIN && o->format == FORMAT_SVG && (o->kernels || o->all)) {
+    return cli_usage(&cli_graph, "%s: a picture (--format svg) does not tell that", o->kernels ? "--kernels" : "--all");
+  }
+  if (o->selection.depth >= 0 && o->selection.around == NULL) {
+    return cli_usage(&cli_graph, "--depth: of which node? --around NODE was expected");
+  }
+  if (o->action == ACTION_SHOW && o->passes != NULL && !o->optimized) {
+    return cli_usage(&cli_graph, "--passes: the graph is shown before them; --optimized was expected");
+  }
+  o->selection.depth = o->selection.depth >= 0 ? o->selection.depth : DEPTH;
+  return CLI_OK;
+}
+
 static int parse_options(int argc, char **argv, graph_options *o, bool *help) {
   static const struct option options[] = {{"shape", required_argument, NULL, OPT_SHAPE},
                                           {"dim", required_argument, NULL, OPT_DIM},
@@ -428,7 +457,7 @@ static int parse_options(int argc, char **argv, graph_options *o, bool *help) {
     return cli_usage(&cli_graph, models == 0 ? "no model was expected" : "one model was expected");
   }
   o->run.model = models == 1 ? argv[optind] : NULL;
-  return CLI_OK;
+  return settle_options(o);
 }
 
 /* The action, which stands first, and its options. */
@@ -445,7 +474,7 @@ static int parse(int argc, char **argv, graph_options *o, bool *help) {
 }
 
 static int run(int argc, char **argv) {
-  graph_options o = {.action = ACTION_COUNT, .selection = {.depth = DEPTH}};
+  graph_options o = {.action = ACTION_COUNT, .selection = {.depth = -1}};
   bool help = false;
   int result = parse(argc, argv, &o, &help);
   result = result == CLI_OK && !help ? cli_check_properties(&cli_graph) : result;
@@ -468,13 +497,14 @@ const cli_command cli_graph = {
         "       nd4c graph explain MODEL [OPTIONS]\n\n"
         "passes lists the passes that optimise graphs, by phase. show writes the graph of a model, with the bodies of "
         "its\n"
-        "loops, branches and functions. explain runs the passes on it, and tells for each run the nodes and the "
+        "loops and branches. explain runs the passes on it, and tells for each run the nodes and the "
         "estimated\n"
         "work before and after it, which nodes it removed (-), changed (~) and added (+), and what it assumed about "
         "dims (?).\n\n"
         "  --dim NAME=NUMBER      a number for an extent that the model leaves free; without it, it stays a name\n"
         "  --shape NAME=2,3       shape of an input; what other inputs leave free is 1\n"
-        "  --passes LIST          -gelu,-layout: all passes but these; gelu,layout: only these\n"
+        "  --passes LIST          -gelu,-layout: all passes but these; gelu,layout: only these; of show with "
+        "--optimized\n"
         "  --optimized            show: the graph after the passes, with the ops that they merged\n"
         "  --format FORMAT        text (a line for each node), svg (a picture; explain: before and after, side by "
         "side),\n"
@@ -483,9 +513,12 @@ const cli_command cli_graph = {
         "that\n"
         "                         gives value 5\n"
         "  --depth N              of --around: so many nodes away; default 2\n"
-        "  --op OP                show: nodes of this op alone\n"
+        "  --op OP                show: nodes of this op alone. --around and --op look at the outer graph; a node "
+        "that\n"
+        "                         is shown has its whole bodies\n"
         "  --all                  explain: all nodes, not the first 12 of each run\n"
-        "  --kernels              explain: also make a plan, and say for each step why its kernel was chosen\n"
+        "  --kernels              explain: also make a plan, and say for each step why its kernel was chosen; not for\n"
+        "                         the steps in bodies\n"
         "  -o, --output FILE      write there instead of to stdout\n"
         "  --json                 passes: an array of objects\n"
         "  -D PROPERTY=VALUE      set a property first (nd4c config lists them)\n\n"

@@ -34,7 +34,7 @@ static graph_box *add_box(graph_picture *picture, graph_box_kind kind, int32_t i
   graph_box *box = &picture->boxes[picture->box_count++];
   *box = (graph_box){.kind = kind, .index = index};
   (void)graph_short_name(title, box->title, sizeof box->title);
-  (void)cli_json_text(box->title); /* a name may be no UTF-8 */
+  (void)cli_clean_name(box->title);
   (void)graph_type_text(picture->graph, value, box->detail, sizeof box->detail);
   return box;
 }

@@ -44,17 +44,64 @@ static int32_t find_node(const nd4c_graph *graph, const int32_t *producers, cons
   return part;
 }
 
-/* Marks the nodes whose distance is `step` and whose neighbour is marked with one less. distances: -1: not reached. */
-static void reach(const nd4c_graph *graph, const int32_t *producers, int32_t step, int32_t *distances) {
+/* Which nodes give what a node reads, or read what it gives: others[begins[i] .. begins[i + 1] - 1] for node i. */
+typedef struct neighbours {
+  size_t *begins;
+  int32_t *others;
+} neighbours;
+
+static void free_neighbours(neighbours *n) {
+  free(n->begins);
+  free(n->others);
+}
+
+/* Counts each node's neighbours behind its place or, once begins[i + 1] is the begin of node i, puts them there. */
+static void visit_links(const nd4c_graph *graph, const int32_t *producers, neighbours *n) {
   nd4c_node_info node;
   for (int32_t i = 0; i < nd4c_graph_node_count(graph); i++) {
-    for (int32_t k = 0; describe(graph, i, &node) && k < node.input_count; k++) {
+    for (int32_t k = 0, reads = describe(graph, i, &node) ? node.input_count : 0; k < reads; k++) {
       const int32_t other = node.inputs[k] < 0 ? -1 : producers[node.inputs[k]];
-      if (other >= 0 && distances[i] == step - 1 && distances[other] < 0) {
-        distances[other] = step;
+      if (other >= 0 && n->others == NULL) {
+        n->begins[i + 2]++;
+        n->begins[other + 2]++;
+      } else if (other >= 0) {
+        n->others[n->begins[i + 1]++] = other;
+        n->others[n->begins[other + 1]++] = i;
       }
-      if (other >= 0 && distances[other] == step - 1 && distances[i] < 0) {
-        distances[i] = step;
+    }
+  }
+}
+
+/* False: no memory. free_neighbours must follow in any case. */
+static bool find_neighbours(const nd4c_graph *graph, const int32_t *producers, neighbours *n) {
+  const int32_t count = nd4c_graph_node_count(graph);
+  *n = (neighbours){.begins = calloc((size_t)count + 2, sizeof *n->begins)};
+  if (n->begins == NULL) {
+    return false;
+  }
+  visit_links(graph, producers, n);
+  for (int32_t i = 0; i < count; i++) {
+    n->begins[i + 2] += n->begins[i + 1];
+  }
+  n->others = malloc((n->begins[count + 1] + 1) * sizeof *n->others);
+  if (n->others != NULL) {
+    visit_links(graph, producers, n);
+  }
+  return n->others != NULL;
+}
+
+/* Marks the nodes that are at most `depth` links away from the first of `queue`, which has room for all nodes. */
+static void reach(const neighbours *n, int32_t depth, int32_t *queue, bool *shown) {
+  int32_t begin = 0, end = 1;
+  shown[queue[0]] = true;
+  for (int32_t step = 0; step < depth && begin < end; step++) {
+    for (const int32_t last = end; begin < last; begin++) {
+      for (size_t k = n->begins[queue[begin]]; k < n->begins[queue[begin] + 1]; k++) {
+        const int32_t other = n->others[k];
+        if (!shown[other]) {
+          shown[other] = true;
+          queue[end++] = other;
+        }
       }
     }
   }
@@ -62,26 +109,20 @@ static void reach(const nd4c_graph *graph, const int32_t *producers, int32_t ste
 
 static int select_around(const nd4c_graph *graph, const graph_selection *selection, bool *shown) {
   const int32_t count = nd4c_graph_node_count(graph);
-  int32_t *producers = find_producers(graph), *distances = malloc(((size_t)count + 1) * sizeof *distances);
+  int32_t *producers = find_producers(graph), *queue = malloc(((size_t)count + 1) * sizeof *queue);
+  neighbours near = {.begins = NULL};
   int result = CLI_OK;
-  if (producers == NULL || distances == NULL) {
+  if (producers == NULL || queue == NULL || !find_neighbours(graph, producers, &near)) {
     result = cli_fail(&cli_graph, "no memory");
-  }
-  const int32_t middle = result == CLI_OK ? find_node(graph, producers, selection->around) : -1;
-  if (result == CLI_OK && middle < 0) {
+  } else if ((queue[0] = find_node(graph, producers, selection->around)) < 0) {
     result = cli_fail(&cli_graph, "--around %s: no node has this label or gives this value", selection->around);
+  } else {
+    memset(shown, 0, (size_t)count);
+    reach(&near, selection->depth, queue, shown);
   }
-  for (int32_t i = 0; result == CLI_OK && i < count; i++) {
-    distances[i] = i == middle ? 0 : -1;
-  }
-  for (int32_t step = 1; result == CLI_OK && step <= selection->depth; step++) {
-    reach(graph, producers, step, distances);
-  }
-  for (int32_t i = 0; result == CLI_OK && i < count; i++) {
-    shown[i] = distances[i] >= 0;
-  }
+  free_neighbours(&near);
   free(producers);
-  free(distances);
+  free(queue);
   return result;
 }
 

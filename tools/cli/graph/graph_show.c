@@ -32,7 +32,7 @@ const char *graph_type_text(const nd4c_graph *graph, nd4c_value value, char *buf
   for (int32_t i = 0; i < rank; i++) {
     nd4c_free(symbols[i]);
   }
-  return buffer;
+  return cli_clean_name(buffer);
 }
 
 const char *graph_short_name(const char *name, char *buffer, size_t size) {
@@ -70,7 +70,7 @@ const char *graph_control_text(const nd4c_graph *graph, int32_t index, char *buf
     (void)snprintf(buffer, size, looped ? "%s, any number of rounds" : "%s", names[control.kind]);
   }
   nd4c_free(rounds);
-  return buffer;
+  return cli_clean_name(buffer);
 }
 
 const char *graph_body_name(const nd4c_control_info *control, int32_t body) {
@@ -102,7 +102,7 @@ static void print_value(FILE *file, const nd4c_graph *graph, nd4c_value value) {
     (void)fputs("constant ", file);
     print_type(file, graph, value);
   } else if (name != NULL) {
-    (void)fputs(name, file);
+    cli_print_name(file, name);
   } else {
     (void)fprintf(file, "%%%" PRId32, value);
   }
@@ -162,7 +162,7 @@ static void print_attr(FILE *file, nd4c_op op, int32_t attr, const nd4c_attr_val
       (void)fprintf(file, "%g", value->as.f);
       break;
     case ND4C_ATTR_STRING:
-      (void)fputs(value->as.string, file);
+      cli_print_name(file, value->as.string);
       break;
     default: /* a list */
       for (int32_t i = 0; i < value->count; i++) {
@@ -216,7 +216,13 @@ void graph_print_node(FILE *file, const nd4c_graph *graph, int32_t index) {
     (void)fprintf(file, "%s%%%" PRId32 " ", i > 0 ? ", " : "", node.outputs[i]);
     print_type(file, graph, node.outputs[i]);
   }
-  (void)fprintf(file, node.label[0] != '\0' ? " = %s '%s' (" : " = %s (", node.op->name, node.label);
+  (void)fprintf(file, " = %s ", node.op->name);
+  if (node.label[0] != '\0') {
+    (void)fputc('\'', file);
+    cli_print_name(file, node.label);
+    (void)fputs("' ", file);
+  }
+  (void)fputc('(', file);
   for (int32_t i = 0; i < node.input_count; i++) {
     (void)fputs(i > 0 ? ", " : "", file);
     print_value(file, graph, node.inputs[i]);
@@ -241,8 +247,9 @@ void graph_print_node(FILE *file, const nd4c_graph *graph, int32_t index) {
 static void print_line(FILE *file, const char *text) {
   enum { MOST = 200 };
   size_t length = 0;
-  for (; text[length] != '\0' && length < MOST; length++) {
-    (void)fputc((unsigned char)text[length] < ' ' || text[length] == 127 ? ' ' : text[length], file);
+  for (size_t bytes; text[length] != '\0' && length < MOST; length += bytes > 0 ? bytes : 1) {
+    bytes = cli_character(text + length);
+    (void)fwrite(bytes > 0 ? text + length : " ", 1, bytes > 0 ? bytes : 1, file);
   }
   (void)fputs(text[length] != '\0' ? "...\n" : "\n", file);
 }
@@ -251,7 +258,9 @@ static void print_metadata(FILE *file, const nd4c_graph *graph) {
   for (int32_t i = 0; i < nd4c_graph_metadata_count(graph, ND4C_GRAPH_ITSELF); i++) {
     const char *key = NULL, *value = NULL;
     if (nd4c_graph_metadata_at(graph, ND4C_GRAPH_ITSELF, i, &key, &value) == ND4C_OK) {
-      (void)fprintf(file, "metadata %s: ", key);
+      (void)fputs("metadata ", file);
+      cli_print_name(file, key);
+      (void)fputs(": ", file);
       print_line(file, value);
     }
   }
@@ -266,14 +275,18 @@ static void write_bodies(FILE *file, const nd4c_graph *graph, int32_t index, int
     return;
   }
   for (int32_t i = 0; i < control.body_count; i++) {
-    (void)fprintf(file, "%*s%s:\n", indent + 2, "", graph_body_name(&control, i));
+    (void)fprintf(file, "%*s", indent + 2, "");
+    cli_print_name(file, graph_body_name(&control, i));
+    (void)fputs(":\n", file);
     write_nodes(file, nd4c_graph_body(graph, index, i), NULL, indent + 4);
   }
 }
 
 static void write_nodes(FILE *file, const nd4c_graph *graph, const bool *shown, int indent) {
   for (int32_t i = 0; i < nd4c_graph_input_count(graph); i++) {
-    (void)fprintf(file, "%*sinput %s: ", indent, "", nd4c_graph_input_name(graph, i));
+    (void)fprintf(file, "%*sinput ", indent, "");
+    cli_print_name(file, nd4c_graph_input_name(graph, i));
+    (void)fputs(": ", file);
     print_type(file, graph, nd4c_graph_input_value(graph, i));
     (void)fputc('\n', file);
   }
@@ -286,7 +299,9 @@ static void write_nodes(FILE *file, const nd4c_graph *graph, const bool *shown, 
     }
   }
   for (int32_t i = 0; i < nd4c_graph_output_count(graph); i++) {
-    (void)fprintf(file, "%*soutput %s: ", indent, "", nd4c_graph_output_name(graph, i));
+    (void)fprintf(file, "%*soutput ", indent, "");
+    cli_print_name(file, nd4c_graph_output_name(graph, i));
+    (void)fputs(": ", file);
     print_value(file, graph, nd4c_graph_output_value(graph, i));
     (void)fputc('\n', file);
   }
@@ -326,11 +341,10 @@ void graph_write_text(FILE *file, const nd4c_graph *graph, const bool *shown) {
 
 /* Inside a quoted string of the DOT language. */
 static void print_quoted(FILE *file, const char *text) {
-  for (const char *c = text; *c != '\0'; c++) {
-    if (*c == '"' || *c == '\\') {
-      (void)fputc('\\', file);
-    }
-    (void)fputc(*c, file);
+  for (size_t bytes; *text != '\0'; text += bytes > 0 ? bytes : 1) {
+    bytes = cli_character(text);
+    (void)fputs(*text == '"' || *text == '\\' ? "\\" : "", file);
+    (void)fwrite(bytes > 0 ? text : "?", 1, bytes > 0 ? bytes : 1, file);
   }
 }
 

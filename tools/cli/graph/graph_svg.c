@@ -355,8 +355,9 @@ static bool arrange(const graph_picture *picture, layout *l) {
 /* -- drawing ------------------------------------------------------------------------------------------------------- */
 
 static void print_escaped(FILE *file, const char *text) {
-  for (const char *c = text; *c != '\0'; c++) {
-    switch (*c) {
+  for (size_t bytes; *text != '\0'; text += bytes > 0 ? bytes : 1) {
+    bytes = cli_character(text);
+    switch (*text) {
       case '<':
         (void)fputs("&lt;", file);
         break;
@@ -367,7 +368,7 @@ static void print_escaped(FILE *file, const char *text) {
         (void)fputs("&amp;", file);
         break;
       default:
-        (void)fputc((unsigned char)*c < ' ' ? '?' : *c, file);
+        (void)fwrite(bytes > 0 ? text : "?", 1, bytes > 0 ? bytes : 1, file);
     }
   }
 }
@@ -401,7 +402,7 @@ static void draw_title(FILE *file, const layout *l, const graph_box *box) {
     graph_print_node(memory, l->picture->graph, box->index);
     if (fclose(memory) == 0) {
       (void)fputs("<title>", file);
-      print_escaped(file, cli_json_text(text));
+      print_escaped(file, text);
       (void)fputs("</title>", file);
     }
   }
