@@ -365,5 +365,7 @@ class Translation:
         for name in node.outputs:
             self.names[name] = f"v{len(self.names)}"
             results.append(self.names[name])
+        if node.op == "LSTM":  # gives its states, too, which the node may leave out
+            results += ["_"] * (3 - len(results))
         several = ", ".join(results) if node.op == "LSTM" else results[0]
         self.lines.append(f"{several} = f{len(self.lines)}({', '.join(operands)})")
