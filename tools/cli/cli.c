@@ -36,10 +36,10 @@ static size_t character_bytes(const unsigned char *at) {
   return odd ? 0 : bytes;
 }
 
-size_t cli_character(const char *text) {
-  const unsigned char *at = (const unsigned char *)text;
-  const bool control = at[0] < ' ' || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
-  return control ? 0 : character_bytes(at);
+size_t cli_character(const char *at) {
+  const unsigned char *bytes = (const unsigned char *)at;
+  const bool control = bytes[0] < ' ' || bytes[0] == 0x7f || (bytes[0] == 0xc2 && bytes[1] < 0xa0);
+  return control ? 0 : character_bytes(bytes);
 }
 
 static void print_clean(FILE *file, const char *text, bool lines) {
