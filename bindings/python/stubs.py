@@ -328,8 +328,10 @@ class Module:
                 if not key.startswith("_"):
                     rows.append("    %s: %s" % (key, self.kind(text) if text else self.variable(value)))
         listed = {row.split(":")[0].strip() for row in rows}
-        for key in sorted(members):
-            if key not in listed and hasattr(cls, key) and "%s.%s" % (name, key) not in tables.ABSENT:
+        for key in sorted(set(members) | set(notes)):
+            if key in notes and key not in members and key not in listed and not key.startswith("_"):  # set by __init__
+                rows.append("    %s: %s" % (key, self.kind(annotation(notes[key], cls.__module__))))
+            elif key not in listed and hasattr(cls, key) and "%s.%s" % (name, key) not in tables.ABSENT:
                 rows += self.member(cls, name, key, members[key], notes)
         final = "@%s\n" % self.kind("final") if name in tables.FINAL else ""
         head = final + "class %s%s:" % (name, "(%s)" % ", ".join(bases) if bases else "")

@@ -73,6 +73,11 @@ def test_errors(images, call, error, words):
         call(images)
 
 
+def test_one_name_is_a_text(images):
+    ranges = nd4c.onnx.calibrate(MODEL, [images], float32="linear")
+    assert pickle.dumps(ranges) == pickle.dumps(nd4c.onnx.calibrate(MODEL, [images], float32=["linear"]))
+
+
 def test_it_can_be_cancelled(images):
     with nd4c.cancellation() as stop:
         stop.request()

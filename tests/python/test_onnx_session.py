@@ -169,6 +169,27 @@ def test_runner(session):
             runner.run()
 
 
+def test_an_exception_of_progress_ends_the_run(session):
+    told = []
+
+    def refuse(what, done, total):
+        told.append(what)
+        raise LookupError("refused at %s" % what)
+
+    model, x = onnx.load(str(DIGITS), progress=refuse), images(2)
+    with pytest.raises(LookupError, match="refused at importing"):
+        model(x)
+    assert told == ["importing"]
+    runner = model.runner()
+    runner.bind_input("image", nd4c.asarray(x))
+    with pytest.raises(LookupError, match="refused at"):
+        runner.run()
+    with pytest.raises(LookupError, match="refused at"):
+        nd4c.onnx.calibrate(onnx.load(str(DIGITS), progress=refuse), [nd4c.asarray(x)])
+    with pytest.raises(TypeError, match="by name, not by int"):
+        runner.output(5)
+
+
 def test_values():
     value = onnx.OrtValue.ortvalue_from_shape_and_type([2, 3], 7)
     assert value.data_type() == "tensor(int64)" and value.element_type() == 7 and value.tensor_size_in_bytes() == 48

@@ -161,6 +161,10 @@ def devices_and_settings(folder: str) -> Dict[str, int]:
 def model(path: str, images: ArrayLike) -> Dict[str, Any]:
     network = nd4c.onnx.load(path, device="cpu:0")
     assert_type(network.inputs[0].name, str)
+    calibration = nd4c.onnx.calibrate(network, [images], float32="conv", layers=True)
+    assert_type(calibration.layers[0].name, str)
+    assert_type(calibration.layers[0].decibels, float)
+    assert_type(network.runner().model, nd4c.onnx.Model)
     session = nd4c.onnx.InferenceSession(path, providers=["CPUExecutionProvider"])
     assert_type(session.get_inputs()[0].name, str)
     (first,) = session.run(None, {"image": images})

@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 
 _METHODS = ("min_max", "moving_average", "percentile", "entropy", "mse")  # as the enum nd4c_calibration_method
 
-Layer = namedtuple("Layer", "name op decibels")
-Layer.__doc__ = """A convolution or product, and what it loses alone in 8 bits: the ratio of signal to noise.
+class Layer(namedtuple("Layer", "name op decibels")):
+    """A convolution or product, and what it loses alone in 8 bits: the ratio of signal to noise.
 
->>> layer = nd4c.onnx.Layer("conv_0", "conv", 41.5)
->>> layer.name
-'conv_0'
-"""
+    >>> layer = nd4c.onnx.Layer("conv_0", "conv", 41.5)
+    >>> layer.name
+    'conv_0'
+    """
+
+    __slots__ = ()
+    name: str
+    op: str
+    decibels: float
 
 
 class Calibration(Owner):
@@ -42,12 +47,13 @@ class Calibration(Owner):
     """
 
     _destroy = "nd4c_calibration_release"
+    layers: Tuple[Layer, ...]
 
     def __init__(self, path: Union[str, os.PathLike[str]], /) -> None:
         out = c_void_p()
         check(bind("nd4c_calibration_load")(os.fsencode(path), byref(out)))
         self._handle = out.value
-        self.layers: Tuple[Layer, ...] = ()
+        self.layers = ()
 
     def __repr__(self):
         return "nd4c.onnx.Calibration: %d ranges" % len(self.ranges)
@@ -112,11 +118,11 @@ def _read(data, layers):
 
 
 def calibrate(model: Any, samples: Sequence[Any], /, *, method: str = "min_max", percentile: float = 99.99, momentum: float = 0.01,
-              float32: Sequence[str] = (), layers: bool = False) -> Calibration:
+              float32: Union[str, Sequence[str]] = (), layers: bool = False) -> Calibration:
     """The ranges of a model's values on samples, for load(..., precision="int8", calibration=...). model: what load() takes, or a
     Model. samples: inputs by name, or, for a model of one input, arrays. A generator can make them one at a time, unless layers is true.
     method: "min_max", "moving_average" (momentum: the newest sample's weight), "percentile" (so many percent of the elements lie in
-    the range), "entropy" or "mse". float32: names of nodes, or ops, that stay in float32. layers: measures what each layer loses.
+    the range), "entropy" or "mse". float32: names of nodes, or ops, that stay in float32, or one. layers: measures what each layer loses.
 
     Errors: ValueError for another method, no samples, or a sample with NaN or infinities; KeyError for a sample without an input;
     NotImplementedError for a model without layers that can compute in int8.
@@ -142,7 +148,7 @@ def calibrate(model: Any, samples: Sequence[Any], /, *, method: str = "min_max",
     if calibration is None:
         raise ValueError("onnx.calibrate: samples: expected at least one")
     check(bind("nd4c_calibration_finish")(calibration._open()))
-    for name in float32:
+    for name in [float32] if isinstance(float32, str) else float32:
         calibration.keep(name)
     for sample in samples if layers else ():
         _give(calibration, "nd4c_calibration_measure", _ordered(model, sample))
@@ -182,6 +188,9 @@ def _begun(model, arrays, options):
             shapes = (c_void_p * len(rows))(*map(ctypes.addressof, rows))
             check(bind("nd4c_model_graph")(opened, None, ranks, shapes, byref(graph)))
     try:
+        failure = model._failure(0)  # of progress
+        if failure is not None:
+            raise failure
         check(bind("nd4c_calibration_create")(graph, None, byref(options), byref(out)))
     finally:
         bind("nd4c_graph_destroy")(graph)

@@ -57,7 +57,7 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          calibration: Union[Calibration, str, os.PathLike[str], None] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work: what is "importing", "optimizing", "compiling", "preparing", "placing", "running" or "looping",
-    done counts from 0 to total, which is 0 if it is not known. device: the device on which the model runs; the host computes
+    done counts from 0 to total, which is 0 if it is not known; an exception in it is raised after the run. device: the device on which the model runs; the host computes
     what that device cannot. devices: those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
     of the run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
     device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
@@ -102,6 +102,27 @@ def _c_text(text, what):
     if not isinstance(text, str) or "\0" in text:
         raise TypeError("onnx.load: compile_options: expected a %s that is text without zeros, got %r" % (what, text))
     return text.encode()
+
+
+class _Told:
+    """Calls the function of progress. It refers to no Model, which keeps it."""
+
+    def __init__(self, function):
+        self._function, self._mine = function, threading.local()
+
+    def __call__(self, user, what, done, total):
+        """The callback for the C library, which cannot take an exception: the first of this thread's run is kept for its
+        end, and ends the calls."""
+        if "failure" in self._mine.__dict__:
+            return
+        try:
+            self._function(what.decode(), done, total)
+        except BaseException as failure:
+            self._mine.failure = failure
+
+    def instead_of(self, failure):
+        """The exception of the function, which is given once, or else `failure`."""
+        return self._mine.__dict__.pop("failure", failure)
 
 
 class _Placed:
@@ -166,7 +187,7 @@ class Model(Owner):
     _destroy = "nd4c_model_close"
 
     def __init__(self, model, settings=_Settings()):
-        self._settings, self._placed = settings, None
+        self._settings, self._placed, self._told = settings, None, None
         if settings.device is not None and settings.devices is not None:
             raise TypeError("onnx.load: device is for the whole model, devices for its nodes; give one of them")
         self._device = None if settings.device is None else Device(settings.device)
@@ -191,8 +212,8 @@ class Model(Owner):
         self._takes = {value.name: value for value in self.inputs}
         self._gives_arrays = all(value.kind == "array" for value in self.inputs + self.outputs)
         if progress is not None:
-            self._progress = _abi.progress_callback(
-                lambda user, what, done, total: progress(what.decode(), done, total))
+            self._told = _Told(progress)
+            self._progress = _abi.progress_callback(self._told)
             bind("nd4c_model_set_progress")(self._open(), self._progress, None)
 
     def __repr__(self):
@@ -300,12 +321,20 @@ class Model(Owner):
         opened = self._begin_use()  # `with self._used()` takes a microsecond more
         try:
             status = function(opened, None, *arguments)
-            failure = error(status) if status else None
+            failure = self._failure(status) if status or self._told is not None else None
         finally:
             self._end_use()
         if failure is not None:
-            raise failure if self._placed is None else self._placed.instead_of(failure)
+            raise failure
         return {value.name: taken(out) for value, out in zip(self.outputs, outs)}
+
+    def _failure(self, status):
+        """What ended this thread's call of the C library: the first exception of progress, that of the function of devices, or
+        the library's error; None: nothing did."""
+        failure = error(status) if status else None
+        if failure is not None and self._placed is not None:
+            failure = self._placed.instead_of(failure)
+        return failure if self._told is None else self._told.instead_of(failure)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Outputs in order (one alone: itself), inputs in order or by name."""
@@ -354,7 +383,10 @@ class Model(Owner):
         pointers = (c_void_p * len(rows))(*map(ctypes.addressof, rows))
         out = c_void_p()
         with self._used() as opened:
-            check(bind("nd4c_model_compile")(opened, target.encode(), ranks, pointers, os.fsencode(path), byref(out)))
+            failure = self._failure(bind("nd4c_model_compile")(opened, target.encode(), ranks, pointers, os.fsencode(path),
+                                                               byref(out)))
+        if failure is not None:
+            raise failure
         return take_text(out)
 
     def report(self) -> str:

@@ -20,6 +20,12 @@ _bind_input, _bind_output, _donate, _clear, _get_output = (
     bind("nd4c_runner_" + name) for name in ("bind_input", "bind_output", "donate", "clear", "get_output"))
 
 
+def _encoded(name):
+    if not isinstance(name, str):
+        raise TypeError("Runner: inputs and outputs are given by name, not by %s" % type(name).__name__)
+    return name.encode()
+
+
 class Runner(Owner):
     """A model with arrays bound to its inputs and outputs, made by Model.runner(). Each run() reads the inputs as they are then, and
     writes the outputs in place. Outputs that are not bound are made anew by each run. One thread at a time uses a runner; several
@@ -37,6 +43,7 @@ class Runner(Owner):
     """
 
     _destroy = "nd4c_runner_destroy"
+    model: Model
 
     def __init__(self, model: Model):
         self.model = model
@@ -55,10 +62,8 @@ class Runner(Owner):
     def _bind(self, function, name, array):
         if array is not None and type(array) is not Array:
             raise TypeError("Runner: %r is bound to an nd4c.Array, not to %s" % (name, type(array).__name__))
-        if not isinstance(name, str):
-            raise TypeError("Runner: inputs and outputs are given by name, not by %s" % type(name).__name__)
         with self.model._used(), self._used() as opened:
-            check(function(opened, name.encode(), None if array is None else handle(array)))
+            check(function(opened, _encoded(name), None if array is None else handle(array)))
 
     def bind_input(self, name: str, array: Optional[Array], /) -> None:
         """Binds an array to an input; None unbinds it.
@@ -127,12 +132,14 @@ class Runner(Owner):
 
     def _run_here(self):
         with self.model._used(), self._used() as opened:
-            check(_run(opened))
+            failure = self.model._failure(_run(opened))
+            if failure is not None:
+                raise failure
 
     def output(self, name: str, /) -> Array:
         """An output of the latest run: the bound array's memory, or the array that the run made.
 
-        Errors: ValueError for another name, and before the first run.
+        Errors: ValueError for another name, and before the first run; TypeError for what is no name.
 
         >>> nd4c.onnx.load("digits/digits.onnx").runner().output("logits")
         Traceback (most recent call last):
@@ -141,7 +148,7 @@ class Runner(Owner):
         """
         out = c_void_p()
         with self.model._used(), self._used() as opened:
-            check(_get_output(opened, name.encode(), byref(out)))
+            check(_get_output(opened, _encoded(name), byref(out)))
         return from_handle(out.value)
 
     def clear(self) -> None:
