@@ -217,7 +217,7 @@ static void optimised_graphs_keep_variables(void **unused) {
   const nd4c_value start = check_unary(graph, ND4C_OP_negative, full(graph, -3));
   const nd4c_value n = make_variable(graph, "n", start, true);
   const nd4c_value same = check_binary(graph, ND4C_OP_multiply, n, full(graph, 1)); /* a pass removes it */
-  (void)check_unary(graph, ND4C_OP_exp, n);                                         /* nobody reads it */
+  (void)check_unary(graph, ND4C_OP_exp, n);                                         /* is not read */
   CHECK_OK(nd4c_graph_assign(graph, n, check_binary(graph, ND4C_OP_add, same, same)));
   CHECK_OK(nd4c_graph_output(graph, "y", same));
   CHECK_OK(nd4c_graph_optimize(graph, NULL, NULL, &optimized));
