@@ -46,8 +46,9 @@ ND4C_API nd4c_status nd4c_calibration_create(const nd4c_graph *graph, nd4c_conte
                                              const nd4c_calibration_options *options, nd4c_calibration **calibration);
 /* Runs one sample, whose inputs are in the order of the graph's, and takes its values into account. The values of one
  * sample are in memory at a time. A cancellation that the thread has entered stops it. ARGUMENT: the calibration is
- * finished, or an input that a layer reads has NaN or an infinity. A computed value that has one gets no range.
- * Otherwise as nd4c_plan_run. A refused sample does not count. */
+ * finished, or an input that a layer reads has NaN or an infinity. Another input or a computed value that has one gets
+ * no range. SHAPE: an input has other axes or extents than the graph's. Otherwise as nd4c_plan_run. A refused sample
+ * does not count. */
 ND4C_API nd4c_status nd4c_calibration_observe(nd4c_calibration *calibration, const nd4c_array *const *inputs,
                                               int32_t input_count);
 /* Computes the ranges; no more samples are taken. ARGUMENT: no sample was observed, or it is finished already. */
@@ -68,7 +69,7 @@ ND4C_API nd4c_status nd4c_calibration_get_range(const nd4c_calibration *calibrat
                                                 double *low, double *high);
 
 /* Lets all nodes of an op ("conv"), or of a name as in nd4c_calibration_get_range, stay in float32; in the file of
- * nd4c_calibration_save, too. At most 65536 names. ARGUMENT: the name is empty or is not UTF-8. NAME: there is no such
+ * nd4c_calibration_save, too. At most 65536 names. ARGUMENT: the name is empty. NAME: there is no such
  * op and no value has the name. Not while another thread uses the calibration. */
 ND4C_API nd4c_status nd4c_calibration_keep(nd4c_calibration *calibration, const char *name);
 
@@ -84,8 +85,8 @@ typedef struct nd4c_calibration_layer {
 } nd4c_calibration_layer;
 
 /* Runs one sample of a finished calibration, each layer once as it is and once on values rounded to bytes, and adds its
- * errors. Cancellable. ARGUMENT: the calibration is not finished, or was loaded. Otherwise as
- * nd4c_calibration_observe. */
+ * errors, unless they are not finite. Cancellable. ARGUMENT: the calibration is not finished, or was loaded. Otherwise
+ * as nd4c_calibration_observe. */
 ND4C_API nd4c_status nd4c_calibration_measure(nd4c_calibration *calibration, const nd4c_array *const *inputs,
                                               int32_t input_count);
 /* Layers in the graph's order. 0 for NULL, and for a calibration that was loaded. */
@@ -97,10 +98,10 @@ ND4C_API nd4c_status nd4c_calibration_get_layer(const nd4c_calibration *calibrat
 /* -- files --------------------------------------------------------------------------------------------------------- */
 
 /* Writes the ranges of a finished calibration as JSON, with the fingerprint of the graph's weights. ARGUMENT: it is not
- * finished. IO, LIBRARY (cJSON cannot be loaded), MEMORY. */
+ * finished. FORMAT: a name is not UTF-8. IO, MEMORY. */
 ND4C_API nd4c_status nd4c_calibration_save(const nd4c_calibration *calibration, const char *path);
-/* Reads such a file, or its bytes. FORMAT: it is none, or has more than 2^20 ranges, a range that is not finite or not
- * in order, or a name twice; the text says where. IO, LIBRARY, MEMORY. */
+/* Reads such a file, or its bytes. FORMAT: it is none, or has more than 2^20 ranges, a range that is not finite in
+ * float32 or not in order, or a name twice; the text says where. IO, LIBRARY (cJSON cannot be loaded), MEMORY. */
 ND4C_API nd4c_status nd4c_calibration_load(const char *path, nd4c_calibration **calibration);
 ND4C_API nd4c_status nd4c_calibration_load_memory(const void *bytes, size_t size, nd4c_calibration **calibration);
 

@@ -5,6 +5,7 @@
  *    "float32": ["conv_7"], "ranges": {"conv_1": [-1.5, 2.25]}}
  *
  * A reader ignores other members; "float32" may be left out. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -115,8 +116,9 @@ static nd4c_status read_kept(const nd4c_json *root, nd4c_calibration *calibratio
 static nd4c_status read_range(const nd4c_json *at, nd4c_calibration *calibration) {
   const nd4c_json *low = is_type(at, ND4C_JSON_ARRAY) ? at->child : NULL, *high = low == NULL ? NULL : low->next;
   if (!is_type(low, ND4C_JSON_NUMBER) || !is_type(high, ND4C_JSON_NUMBER) || high->next != NULL ||
-      !isfinite(low->number) || !isfinite(high->number) || low->number > high->number) {
-    return nd4c_fail(ND4C_FORMAT, "the range of %s: expected two finite numbers, the lower one first",
+      !(fabs(low->number) <= (double)FLT_MAX) || !(fabs(high->number) <= (double)FLT_MAX) ||
+      low->number > high->number) {
+    return nd4c_fail(ND4C_FORMAT, "the range of %s: expected two finite numbers of float32, the lower one first",
                      nd4c_span_show(nd4c_span_of_text(at->key)).text);
   }
   return nd4c_calibration_add(calibration, at->key, low->number, high->number);
@@ -233,13 +235,21 @@ static void print_calibration(const nd4c_calibration *calibration, nd4c_text *te
 }
 
 /* Names in a file are UTF-8, or the file could not be read again. */
+static nd4c_status check_name(const char *name) {
+  const nd4c_span text = nd4c_span_of_text(name);
+  return nd4c_span_is_text(text)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_FORMAT, "nd4c_calibration_save: the name %s is not UTF-8", nd4c_span_show(text).text);
+}
+
 static nd4c_status check_names(const nd4c_calibration *calibration) {
   const nd4c_calibration_range *ranges = calibration->ranges.items;
+  const char *const *kept = calibration->kept.items;
   for (int32_t i = 0; i < calibration->ranges.count; i++) {
-    if (!nd4c_span_is_text(nd4c_span_of_text(ranges[i].name))) {
-      return nd4c_fail(ND4C_FORMAT, "nd4c_calibration_save: the name %s is not UTF-8",
-                       nd4c_span_show(nd4c_span_of_text(ranges[i].name)).text);
-    }
+    ND4C_TRY(check_name(ranges[i].name));
+  }
+  for (int32_t i = 0; i < calibration->kept.count; i++) {
+    ND4C_TRY(check_name(kept[i]));
   }
   return ND4C_OK;
 }

@@ -1,4 +1,5 @@
-/* Any bytes as the file of a calibration: a status, or ranges that can be looked at and found. */
+/* Any bytes as the file of a calibration: a status, or finite ranges whose names the calibration knows. */
+#include <math.h>
 #include <stdint.h>
 
 #include "fuzz.h"
@@ -12,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (int32_t i = 0; i < nd4c_calibration_count(calibration); i++) {
     const char *name = NULL;
     double low = 0, high = 0;
-    if (nd4c_calibration_get_range(calibration, i, &name, &low, &high) != ND4C_OK || !(low <= high)) {
+    if (nd4c_calibration_get_range(calibration, i, &name, &low, &high) != ND4C_OK || !(low <= high) || isinf(low) ||
+        isinf(high) || nd4c_calibration_keep(calibration, name) != ND4C_OK) {
       abort();
     }
   }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -91,6 +92,7 @@ static void other_texts_are_refused(void **state) {
       {BEGIN "\"ranges\": {\"x\": [1, 2, 3]}}", "'x'"},
       {BEGIN "\"ranges\": {\"x\": [2, 1]}}", "'x'"},
       {BEGIN "\"ranges\": {\"x\": [-1e999, 1]}}", "'x'"},
+      {BEGIN "\"ranges\": {\"x\": [0, 4e38]}}", "'x'"},
       {BEGIN "\"ranges\": {\"x\": [0, NaN]}}", "malformed"},
       {BEGIN "\"ranges\": {\"x\": {\"low\": 0, \"high\": 1}}}", "'x'"},
       {BEGIN "\"ranges\": {\"x\": [0, 1], \"x\": [0, 1]}}", "'x' comes twice"},
@@ -124,9 +126,34 @@ static void huge_files_are_refused(void **state) {
   free(text);
 }
 
+/* As many long names as a file may have, which differ at their ends only: comparing each with each takes minutes. The
+ * names may come twice. */
+static void many_names_are_read_fast(void **state) {
+  (void)state;
+  enum { LENGTH = 2000 };
+  const int count = ND4C_CALIBRATION_MOST_KEPT;
+  char *text = malloc(sizeof BEGIN + 64 + (size_t)count * (LENGTH + 24)), *at = text;
+  nd4c_calibration *calibration = NULL;
+  struct timespec before, after;
+  assert_non_null(text);
+  at += sprintf(at, BEGIN "\"float32\": [");
+  for (int i = 0; i < count; i++) {
+    at += sprintf(at, "%s\"%0*d\"", i > 0 ? "," : "", (int)LENGTH, i / 2 * 7919 % count);
+  }
+  at += sprintf(at, "], \"ranges\": {}}");
+  assert_int_equal(timespec_get(&before, TIME_UTC), TIME_UTC);
+  assert_int_equal(nd4c_calibration_load_memory(text, (size_t)(at - text), &calibration), ND4C_OK);
+  assert_int_equal(timespec_get(&after, TIME_UTC), TIME_UTC);
+  assert_true(after.tv_sec - before.tv_sec < 30);
+  assert_int_equal(calibration->kept.count, count / 2);
+  nd4c_calibration_release(calibration);
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_read_again), cmocka_unit_test(cut_files_are_refused),
                                      cmocka_unit_test(other_texts_are_refused),
+                                     cmocka_unit_test(many_names_are_read_fast),
                                      cmocka_unit_test(huge_files_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,9 @@ static int begin(work *w) {
   if (status == ND4C_OK) {
     status = nd4c_calibration_create(graph, NULL, &w->options->calibration, &w->calibration);
   }
+  for (int i = 0; i < w->options->kept_count && status == ND4C_OK; i++) { /* a wrong name ends it before any sample */
+    status = nd4c_calibration_keep(w->calibration, w->options->kept[i]);
+  }
   nd4c_graph_destroy(graph);
   release_inputs(w);
   return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_calibrate, status);
@@ -232,9 +235,6 @@ static int print_layers(const nd4c_calibration *calibration) {
 
 static int finish(work *w) {
   nd4c_status status = nd4c_calibration_finish(w->calibration);
-  for (int i = 0; i < w->options->kept_count && status == ND4C_OK; i++) {
-    status = nd4c_calibration_keep(w->calibration, w->options->kept[i]);
-  }
   status = status == ND4C_OK ? nd4c_calibration_save(w->calibration, w->options->output) : status;
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_calibrate, status);

@@ -10,6 +10,7 @@
 typedef struct nd4c_calibration_watched {
   nd4c_value value;
   int32_t output; /* of the session's plan; -1: it is an input of the graph */
+  bool fed;       /* it is an input that a layer reads, which must be finite */
   nd4c_observer observer;
 } nd4c_calibration_watched;
 

@@ -90,12 +90,6 @@ nd4c_status nd4c_calibration_add(nd4c_calibration *calibration, const char *name
 }
 
 nd4c_status nd4c_calibration_add_kept(nd4c_calibration *calibration, const char *name) {
-  const char *const *kept = calibration->kept.items;
-  for (int32_t i = 0; i < calibration->kept.count; i++) {
-    if (strcmp(kept[i], name) == 0) {
-      return ND4C_OK;
-    }
-  }
   if (calibration->kept.count >= (int32_t)ND4C_CALIBRATION_MOST_KEPT) {
     return nd4c_fail(ND4C_ARGUMENT, "a calibration keeps at most %d names in float32", (int)ND4C_CALIBRATION_MOST_KEPT);
   }
@@ -110,6 +104,25 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(((const nd4c_calibration_range *)a)->name, ((const nd4c_calibration_range *)b)->name);
 }
 
+static int compare_kept(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorts the names that stay in float32, each once. */
+static void sort_kept(nd4c_calibration *calibration) {
+  const char **kept = calibration->kept.items;
+  int32_t count = 0;
+  if (calibration->kept.count > 0) {
+    qsort((void *)kept, (size_t)calibration->kept.count, sizeof *kept, compare_kept);
+  }
+  for (int32_t i = 0; i < calibration->kept.count; i++) {
+    if (count == 0 || strcmp(kept[count - 1], kept[i]) != 0) {
+      kept[count++] = kept[i];
+    }
+  }
+  calibration->kept.count = count;
+}
+
 nd4c_status nd4c_calibration_seal(nd4c_calibration *calibration) {
   nd4c_calibration_range *ranges = calibration->ranges.items;
   const int32_t count = calibration->ranges.count;
@@ -121,6 +134,7 @@ nd4c_status nd4c_calibration_seal(nd4c_calibration *calibration) {
       return nd4c_fail(ND4C_FORMAT, "the range of '%.200s' comes twice", ranges[i].name);
     }
   }
+  sort_kept(calibration);
   calibration->finished = true;
   return ND4C_OK;
 }
@@ -134,14 +148,13 @@ const nd4c_calibration_range *nd4c_calibration_find(const nd4c_calibration *cali
              : bsearch(&key, calibration->ranges.items, (size_t)calibration->ranges.count, sizeof key, compare_names);
 }
 
+static bool has_kept(const nd4c_calibration *calibration, const char *name) {
+  return calibration->kept.count > 0 && bsearch((const void *)&name, calibration->kept.items,
+                                                (size_t)calibration->kept.count, sizeof name, compare_kept) != NULL;
+}
+
 bool nd4c_calibration_keeps(const nd4c_calibration *calibration, const char *name, const char *op) {
-  const char *const *kept = calibration->kept.items;
-  for (int32_t i = 0; i < calibration->kept.count; i++) {
-    if (strcmp(kept[i], op) == 0 || (name != NULL && strcmp(kept[i], name) == 0)) {
-      return true;
-    }
-  }
-  return false;
+  return has_kept(calibration, op) || (name != NULL && has_kept(calibration, name));
 }
 
 int32_t nd4c_calibration_count(const nd4c_calibration *calibration) {
@@ -194,16 +207,32 @@ nd4c_status nd4c_calibration_keep(nd4c_calibration *calibration, const char *nam
   if (!is_known(calibration, name)) {
     return nd4c_fail(ND4C_NAME, "nd4c_calibration_keep: there is no op and no node '%.200s' with a range", name);
   }
-  return nd4c_calibration_add_kept(calibration, name);
+  if (calibration->finished && has_kept(calibration, name)) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_calibration_add_kept(calibration, name));
+  const char **kept = calibration->kept.items;
+  for (int32_t i = calibration->kept.count - 1; calibration->finished && i > 0 && strcmp(kept[i - 1], kept[i]) > 0;
+       i--) {
+    const char *later = kept[i - 1];
+    kept[i - 1] = kept[i];
+    kept[i] = later;
+  }
+  return ND4C_OK;
 }
 
 /* -- bytes --------------------------------------------------------------------------------------------------------- */
 
+enum { STEPS = 255 };
+
+bool nd4c_calibration_fits(double low, double high) {
+  return (fmax(high, 0) - fmin(low, 0)) / STEPS <= 0x1p118; /* what the kernels take */
+}
+
 nd4c_calibration_affine nd4c_calibration_affine_of(double low, double high) {
-  enum { STEPS = 255 };
   const double least = fmin(low, 0), most = fmax(high, 0);
   const float step = (float)((most - least) / STEPS);
-  const bool normal = step >= 0x1p-126F && (double)step <= 0x1p118; /* what the kernels take */
+  const bool normal = step >= 0x1p-126F;
   const double zero = normal ? nearbyint(-least / (double)step) : 0;
   return (nd4c_calibration_affine){.step = normal ? step : 1, .zero = (int32_t)fmin(fmax(zero, 0), STEPS)};
 }

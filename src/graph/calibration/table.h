@@ -25,7 +25,7 @@ struct nd4c_calibration {
   int64_t samples;
   uint64_t fingerprint;              /* of the graph's weights */
   nd4c_region_list ranges;           /* nd4c_calibration_range; once it is finished, in the order of names */
-  nd4c_region_list kept;             /* const char *: nodes and ops that stay in float32 */
+  nd4c_region_list kept;             /* const char *: nodes and ops that stay in float32; once it is finished, sorted */
   nd4c_calibration_session *session; /* NULL: it was loaded */
 };
 
@@ -39,12 +39,14 @@ nd4c_status nd4c_calibration_check(const nd4c_calibration *calibration);
 nd4c_status nd4c_calibration_check_finished(const nd4c_calibration *calibration, const char *what);
 /* Appends a range; the name is copied. */
 nd4c_status nd4c_calibration_add(nd4c_calibration *calibration, const char *name, double low, double high);
-/* Appends a name of nodes that stay in float32, unless it is there; the name is copied. */
+/* Appends a name of nodes that stay in float32, which may be there already until the calibration is sealed; the name is
+ * copied. */
 nd4c_status nd4c_calibration_add_kept(nd4c_calibration *calibration, const char *name);
-/* Sorts the ranges, and ends the adding. FORMAT: a name comes twice. */
+/* Sorts the ranges and the names to keep, and ends the adding. FORMAT: a name comes twice. */
 nd4c_status nd4c_calibration_seal(nd4c_calibration *calibration);
 /* NULL: the value has no range. */
 const nd4c_calibration_range *nd4c_calibration_find(const nd4c_calibration *calibration, const char *name);
+/* Of a finished calibration. */
 bool nd4c_calibration_keeps(const nd4c_calibration *calibration, const char *name, const char *op);
 
 /* "min_max" and so on; NULL outside the enum. */
@@ -72,7 +74,9 @@ bool nd4c_calibration_is_layer(const nd4c_graph *graph, const nd4c_graph_node *n
 /* The axis of a layer's weights that has its outputs. */
 int32_t nd4c_calibration_output_axis(const nd4c_graph_node *node);
 
-/* Step and zero point of uint8 for a range, which is extended to include 0. */
+/* Whether uint8 can stand for the range: kernels take no step above 2^118. */
+bool nd4c_calibration_fits(double low, double high);
+/* Step and zero point of uint8 for a range that fits, which is extended to include 0. */
 typedef struct nd4c_calibration_affine {
   float step; /* a normal number */
   int32_t zero;

@@ -21,6 +21,7 @@
 /* A value of the graph before the pass. */
 typedef struct value_state {
   bool known;                     /* it has a range */
+  bool wide;                      /* it has one that bytes cannot stand for, which is as none */
   bool bytes;                     /* a layer, sum or concat of bytes gives it, or it is chosen from such a value */
   bool end;                       /* what follows the op on bytes in it alone (an activation) ends here */
   bool wanted;                    /* a layer or a sum of bytes reads it */
@@ -78,7 +79,8 @@ static nd4c_status make_values(state *s) {
     const nd4c_calibration_range *range =
         s->names[i] == NULL || s->q->calibration == NULL ? NULL : nd4c_calibration_find(s->q->calibration, s->names[i]);
     s->values[i] = (value_state){.root = i, .reader = -1, .codes = ND4C_VALUE_NONE, .floats = ND4C_VALUE_NONE};
-    if (range != NULL) {
+    s->values[i].wide = range != NULL && !nd4c_calibration_fits(range->low, range->high);
+    if (range != NULL && !s->values[i].wide) {
       s->values[i].known = true;
       s->values[i].affine = nd4c_calibration_affine_of(range->low, range->high);
     }
@@ -220,8 +222,10 @@ static nd4c_status choose_conv(state *s, int32_t index, const char **why) {
     *why = "its bias is no constant, or it adds or activates in itself";
   } else if (!s->q->is_static) {
     *why = "convolutions need a calibration";
-  } else if (!root_of(s, x)->known || !s->values[end].known) {
-    *why = !root_of(s, x)->known ? "its input has no range" : "its result has no range";
+  } else if (!root_of(s, x)->known) {
+    *why = root_of(s, x)->wide ? "the range of its input is too wide" : "its input has no range";
+  } else if (!s->values[end].known) {
+    *why = s->values[end].wide ? "the range of its result is too wide" : "its result has no range";
   } else {
     ND4C_TRY(make_weights(s, index, why));
   }
@@ -269,7 +273,7 @@ static nd4c_status choose_product(state *s, int32_t index, const char **why) {
   if (!read_bias(s, node, &bias)) {
     *why = "its bias is no vector, or it adds or activates in itself";
   } else if (s->q->is_static && !root_of(s, x)->known) {
-    *why = "its input has no range";
+    *why = root_of(s, x)->wide ? "the range of its input is too wide" : "its input has no range";
   } else {
     ND4C_TRY(make_weights(s, index, why));
   }

@@ -72,10 +72,11 @@ static nd4c_status round_array(builder *b, const nd4c_array *array, int32_t axis
   return nd4c_emit_constant(emitter_of(b), made, rounded);
 }
 
-/* The sum of the squares of a value's elements as an output. */
+/* The sum of the squares of a value's elements as an output: in float64, as squares of float32 overflow. */
 static nd4c_status give_squares(builder *b, nd4c_value x, const char *name, const char *suffix) {
   char text[512];
   nd4c_value square = ND4C_VALUE_NONE, sum = ND4C_VALUE_NONE;
+  ND4C_TRY(nd4c_emit_cast(emitter_of(b), x, ND4C_FLOAT64, &x));
   ND4C_TRY(nd4c_emit_binary(emitter_of(b), ND4C_OP_multiply, x, x, &square));
   ND4C_TRY(nd4c_emit_reduce(emitter_of(b), ND4C_OP_sum, square, 0, NULL, false, &sum));
   (void)snprintf(text, sizeof text, "%d %.400s %s", (int)b->graph->outputs.count, name, suffix);
@@ -100,7 +101,7 @@ static nd4c_status add_layer(builder *b, nd4c_calibration_measured *layer) {
   const char *name = b->session->names[x];
   const nd4c_calibration_range *range = name == NULL ? NULL : nd4c_calibration_find(b->calibration, name);
   nd4c_value inputs[MOST], again = ND4C_VALUE_NONE, difference = ND4C_VALUE_NONE;
-  if (range == NULL || node.input_count > (int32_t)MOST) {
+  if (range == NULL || !nd4c_calibration_fits(range->low, range->high) || node.input_count > (int32_t)MOST) {
     return ND4C_OK;
   }
   for (int32_t i = 0; i < node.input_count; i++) {
@@ -143,19 +144,30 @@ static nd4c_status make_layers_plan(nd4c_calibration *calibration) {
 
 /* -- measuring ----------------------------------------------------------------------------------------------------- */
 
-static nd4c_status add_sums(nd4c_calibration_session *session, nd4c_array *const *outputs) {
-  enum { ROOM = 2 };
+/* All sums are read before any is added: a sample counts as a whole. A layer whose values are not finite in this sample
+ * is not measured by it. */
+static nd4c_status read_sums(const nd4c_calibration_session *session, nd4c_array *const *outputs, double *sums) {
   const int64_t none[1] = {0};
+  for (int32_t i = 0; i < session->output_count; i++) {
+    ND4C_TRY(nd4c_array_item(outputs[i], none, &sums[i]));
+  }
   for (int32_t i = 0; i < session->layer_count; i++) {
     nd4c_calibration_measured *layer = &session->layers[i];
-    double sums[ROOM] = {0};
-    for (int32_t k = 0; k < (int32_t)ROOM && layer->output >= 0; k++) {
-      ND4C_TRY(nd4c_array_item(outputs[layer->output + k], none, &sums[k]));
+    const double *of = layer->output < 0 ? NULL : &sums[layer->output];
+    if (of != NULL && isfinite(of[0]) && isfinite(of[1])) {
+      layer->signal += of[0];
+      layer->noise += of[1];
     }
-    layer->signal += sums[0];
-    layer->noise += sums[1];
   }
   return ND4C_OK;
+}
+
+static nd4c_status add_sums(const nd4c_calibration_session *session, nd4c_array *const *outputs) {
+  double *sums = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)session->output_count, sizeof *sums, "sums of layers", &sums));
+  const nd4c_status status = read_sums(session, outputs, sums);
+  nd4c_deallocate(sums);
+  return status;
 }
 
 nd4c_status nd4c_calibration_measure(nd4c_calibration *calibration, const nd4c_array *const *inputs,
@@ -167,6 +179,7 @@ nd4c_status nd4c_calibration_measure(nd4c_calibration *calibration, const nd4c_a
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_calibration_measure: the calibration was loaded, and has no graph");
   }
   ND4C_TRY(session->layers_plan != NULL ? ND4C_OK : make_layers_plan(calibration));
+  ND4C_TRY(nd4c_calibration_check_sample(session, "nd4c_calibration_measure", inputs, input_count));
   ND4C_TRY(nd4c_calibration_run(session, "nd4c_calibration_measure", session->layers_plan, session->output_count,
                                 inputs, input_count, &outputs));
   const nd4c_status status = add_sums(session, outputs);

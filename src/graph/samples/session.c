@@ -80,6 +80,15 @@ static nd4c_status list_layers(nd4c_calibration_session *session, int32_t layers
   return ND4C_OK;
 }
 
+static bool layer_reads(const nd4c_graph *graph, nd4c_value value) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    if (graph->nodes[i].inputs[0] == value && nd4c_calibration_is_layer(graph, &graph->nodes[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static nd4c_status list_watched(nd4c_calibration_session *session, const nd4c_observing *how, const bool *watched) {
   int32_t count = 0;
   for (int32_t i = 0; i < session->graph->value_count; i++) {
@@ -91,6 +100,7 @@ static nd4c_status list_watched(nd4c_calibration_session *session, const nd4c_ob
       nd4c_calibration_watched *at = &session->watched[session->watched_count];
       at->value = i;
       at->output = session->graph->values[i].input >= 0 ? -1 : session->output_count++;
+      at->fed = at->output < 0 && layer_reads(session->graph, i);
       ND4C_TRY(nd4c_observer_init(&at->observer, how));
       session->watched_count++;
     }
@@ -214,6 +224,22 @@ void nd4c_calibration_free_outputs(nd4c_array **outputs, int32_t count) {
   nd4c_deallocate((void *)outputs);
 }
 
+/* Extents that are dims are checked by the plan. */
+static nd4c_status check_shape(const nd4c_graph_value *value, const nd4c_array *array, const char *what,
+                               const char *name) {
+  if (array->rank != value->rank) {
+    return nd4c_fail(ND4C_SHAPE, "%s: input '%s' has %d axes, expected %d", what, name, (int)array->rank,
+                     (int)value->rank);
+  }
+  for (int32_t i = 0; i < value->rank; i++) {
+    if (!nd4c_extent_is_symbolic(value->shape[i]) && array->shape[i] != value->shape[i]) {
+      return nd4c_fail(ND4C_SHAPE, "%s: axis %d of input '%s' is %lld, expected %lld", what, (int)i, name,
+                       (long long)array->shape[i], (long long)value->shape[i]);
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status check_inputs(const nd4c_graph *graph, const char *what, const nd4c_array *const *inputs,
                                 int32_t input_count) {
   if (inputs == NULL || input_count != graph->inputs.count) {
@@ -227,6 +253,7 @@ static nd4c_status check_inputs(const nd4c_graph *graph, const char *what, const
       return nd4c_fail(ND4C_DTYPE, "%s: input '%s' is %s, expected %s", what, port->name,
                        nd4c_dtype_name(inputs[i]->dtype), nd4c_dtype_name(graph->values[port->value].dtype));
     }
+    ND4C_TRY(check_shape(&graph->values[port->value], inputs[i], what, port->name));
   }
   return ND4C_OK;
 }
@@ -248,7 +275,7 @@ nd4c_status nd4c_calibration_run(const nd4c_calibration_session *session, const 
 
 /* One sample: the values of the plan, and a copy of the elements of one of them. */
 typedef struct sample {
-  nd4c_calibration_session *session;
+  const nd4c_calibration_session *session;
   const nd4c_array *const *inputs;
   nd4c_array **outputs;
   nd4c_extremes *extremes; /* by watched value */
@@ -269,6 +296,11 @@ static nd4c_status read_elements(sample *s, const nd4c_array *array) {
   return nd4c_array_read(array, s->elements, (size_t)array->size * sizeof *s->elements);
 }
 
+static nd4c_status fail_odd(const nd4c_calibration_session *session, const char *what,
+                            const nd4c_calibration_watched *at) {
+  return nd4c_fail(ND4C_ARGUMENT, "%s: input '%s' has NaN or an infinity", what, session->names[at->value]);
+}
+
 static nd4c_status find_extremes(sample *s) {
   const nd4c_calibration_session *session = s->session;
   for (int32_t i = 0; i < session->watched_count; i++) {
@@ -277,12 +309,35 @@ static nd4c_status find_extremes(sample *s) {
     ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(read_elements(s, array));
     s->extremes[i] = array->size > 0 ? nd4c_extremes_of(s->elements, array->size) : (nd4c_extremes){.finite = true};
-    if (!s->extremes[i].finite && at->output < 0) {
-      return nd4c_fail(ND4C_ARGUMENT, "nd4c_calibration_observe: input '%s' has NaN or an infinity",
-                       session->names[at->value]);
+    if (!s->extremes[i].finite && at->fed) {
+      return fail_odd(session, "nd4c_calibration_observe", at);
     }
   }
   return ND4C_OK;
+}
+
+static nd4c_status check_elements(sample *s, const char *what) {
+  for (int32_t i = 0; i < s->session->watched_count; i++) {
+    const nd4c_calibration_watched *at = &s->session->watched[i];
+    const nd4c_array *array = at->fed ? array_of(s, at) : NULL;
+    if (array == NULL || array->size == 0) {
+      continue;
+    }
+    ND4C_TRY(read_elements(s, array));
+    if (!nd4c_extremes_of(s->elements, array->size).finite) {
+      return fail_odd(s->session, what, at);
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_calibration_check_sample(const nd4c_calibration_session *session, const char *what,
+                                          const nd4c_array *const *inputs, int32_t input_count) {
+  sample s = {.session = session, .inputs = inputs};
+  ND4C_TRY(check_inputs(session->graph, what, inputs, input_count));
+  const nd4c_status status = check_elements(&s, what);
+  nd4c_deallocate(s.elements);
+  return status;
 }
 
 /* After all that can fail but reading again what was read before. */

@@ -98,12 +98,20 @@ static void ranges_are_those_of_numpy(void **state) {
 
 static void odd_ranges_have_a_step(void **state) {
   (void)state;
-  static const double ranges[][2] = {{0, 0}, {1e-44, 2e-44}, {-3e38, 3e38}, {5, 5}, {-2, -1}};
+  static const double ranges[][2] = {{0, 0}, {1e-44, 2e-44}, {-4e37, 4e37}, {5, 5}, {-2, -1}};
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     const nd4c_calibration_affine affine = nd4c_calibration_affine_of(ranges[i][0], ranges[i][1]);
+    assert_true(nd4c_calibration_fits(ranges[i][0], ranges[i][1]));
     assert_true(affine.step >= 0x1p-126F && affine.step <= 0x1p118F);
     assert_in_range(affine.zero, 0, 255);
   }
+}
+
+static void wide_ranges_do_not_fit(void **state) {
+  (void)state;
+  assert_false(nd4c_calibration_fits(-3e38, 3e38));
+  assert_false(nd4c_calibration_fits(0, 1e38));
+  assert_false(nd4c_calibration_fits(-1e308, 1e308));
 }
 
 /* A step for each output, whichever axis has the outputs. */
@@ -402,6 +410,18 @@ static void kept_nodes_stay_in_float32(void **state) {
   }
 }
 
+/* The name of a node without a range can be kept, too, and is in the file. */
+static void files_have_names_of_text(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_products(8, 3);
+  graph->nodes[graph->node_count - 1].label = "\xff";
+  nd4c_calibration *calibration = calibrate(graph, ND4C_CALIBRATION_MIN_MAX);
+  CHECK_OK(nd4c_calibration_keep(calibration, "\xff"));
+  CHECK_REFUSED(nd4c_calibration_save(calibration, "no file"), ND4C_FORMAT, "is not UTF-8");
+  nd4c_calibration_release(calibration);
+  nd4c_graph_destroy(graph);
+}
+
 static void layers_are_measured(void **state) {
   (void)state;
   nd4c_graph *graph = build_products(8, 3);
@@ -423,7 +443,55 @@ static void layers_are_measured(void **state) {
   assert_true(layer.decibels > 42 && layer.decibels < 50);
   assert_true(other.decibels > 38 && other.decibels < 50);
   CHECK_REFUSED(nd4c_calibration_get_layer(calibration, 2, &layer), ND4C_INDEX, "2 layers");
+  void *data = NULL;
+  CHECK_OK(nd4c_array_data_mutable(x, &data));
+  ((float *)data)[3] = NAN;
+  CHECK_REFUSED(nd4c_calibration_measure(calibration, inputs, 1), ND4C_ARGUMENT, "'x' has NaN");
+  CHECK_OK(nd4c_calibration_get_layer(calibration, 0, &other));
+  assert_true(other.decibels == layer.decibels);
   nd4c_array_release(x);
+  nd4c_calibration_release(calibration);
+  nd4c_graph_destroy(graph);
+}
+
+/* Squares of float32 would overflow. */
+static void layers_of_large_values_are_measured(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_products(8, 3);
+  nd4c_calibration *calibration = NULL;
+  nd4c_calibration_layer layer = {.struct_size = sizeof layer};
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, (int64_t[]){8, WIDTH}, 1, -1e30, 1e30);
+  const nd4c_array *const *inputs = (const nd4c_array *const *)&x;
+  CHECK_OK(nd4c_calibration_create(graph, NULL, NULL, &calibration));
+  CHECK_OK(nd4c_calibration_observe(calibration, inputs, 1));
+  CHECK_OK(nd4c_calibration_finish(calibration));
+  CHECK_OK(nd4c_calibration_measure(calibration, inputs, 1));
+  CHECK_OK(nd4c_calibration_get_layer(calibration, 0, &layer));
+  assert_true(layer.decibels > 40 && layer.decibels < 50);
+  nd4c_array_release(x);
+  nd4c_calibration_release(calibration);
+  nd4c_graph_destroy(graph);
+}
+
+/* A mask of -infinity that a sum reads, not a layer: the sample counts, and the mask has no range. */
+static void other_inputs_may_be_infinite(void **state) {
+  (void)state;
+  const int64_t shape[] = {2, CHANNELS, SIDE, SIDE};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value x = check_input(graph, "x", 4, shape), mask = check_input(graph, "mask", 4, shape);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, conv(graph, x, 5, "first"), mask)));
+  nd4c_calibration *calibration = NULL;
+  nd4c_array *inputs[] = {check_array(ND4C_FLOAT32, 4, shape, 1, -1, 1), check_array(ND4C_FLOAT32, 4, shape, 2, -1, 1)};
+  void *data = NULL;
+  CHECK_OK(nd4c_array_data_mutable(inputs[1], &data));
+  ((float *)data)[5] = -INFINITY;
+  CHECK_OK(nd4c_calibration_create(graph, NULL, NULL, &calibration));
+  CHECK_OK(nd4c_calibration_observe(calibration, (const nd4c_array *const *)inputs, 2));
+  CHECK_OK(nd4c_calibration_finish(calibration));
+  assert_non_null(nd4c_calibration_find(calibration, "x"));
+  assert_null(nd4c_calibration_find(calibration, "mask"));
+  check_release(inputs, 2);
   nd4c_calibration_release(calibration);
   nd4c_graph_destroy(graph);
 }
@@ -457,10 +525,52 @@ static void samples_are_checked(void **state) {
   CHECK_REFUSED(nd4c_calibration_observe(calibration, (const nd4c_array *const *)&other, 1), ND4C_DTYPE,
                 "'x' is int64");
   nd4c_array_release(other);
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 3, shape, 1, NULL, &other));
+  CHECK_REFUSED(nd4c_calibration_observe(calibration, (const nd4c_array *const *)&other, 1), ND4C_SHAPE,
+                "'x' has 3 axes");
+  nd4c_array_release(other);
   CHECK_OK(nd4c_calibration_observe(calibration, inputs, 1));
   CHECK_OK(nd4c_calibration_finish(calibration));
   CHECK_REFUSED(nd4c_calibration_observe(calibration, inputs, 1), ND4C_ARGUMENT, "is finished");
   CHECK_REFUSED(nd4c_calibration_finish(calibration), ND4C_ARGUMENT, "finished already");
+  nd4c_array_release(x);
+  nd4c_calibration_release(calibration);
+  nd4c_graph_destroy(graph);
+}
+
+/* A graph of which only an input is watched has no plan that checks shapes. */
+static void shapes_are_checked_without_a_plan(void **state) {
+  (void)state;
+  const int64_t shape[] = {4, WIDTH}, square[] = {WIDTH, WIDTH}, odd[] = {4, 7};
+  nd4c_graph *graph = NULL;
+  nd4c_calibration *calibration = NULL;
+  nd4c_array *x = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value w = check_constant(graph, 2, square, 3, -1, 1);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_matmul, check_input(graph, "x", 2, shape), w)));
+  CHECK_OK(nd4c_calibration_create(graph, NULL, NULL, &calibration));
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 2, odd, 1, NULL, &x));
+  CHECK_REFUSED(nd4c_calibration_observe(calibration, (const nd4c_array *const *)&x, 1), ND4C_SHAPE,
+                "axis 1 of input 'x' is 7, expected 256");
+  nd4c_array_release(x);
+  nd4c_calibration_release(calibration);
+  nd4c_graph_destroy(graph);
+}
+
+/* 1e38 and more: no step of bytes covers it, and the layers stay in float32. */
+static void wide_values_stay_in_float32(void **state) {
+  (void)state;
+  nd4c_graph *graph = build_products(8, 3);
+  nd4c_calibration *calibration = NULL;
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, (int64_t[]){8, WIDTH}, 1, -3e38, 3e38);
+  CHECK_OK(nd4c_calibration_create(graph, NULL, NULL, &calibration));
+  CHECK_OK(nd4c_calibration_observe(calibration, (const nd4c_array *const *)&x, 1));
+  CHECK_OK(nd4c_calibration_finish(calibration));
+  if (has_int8()) {
+    nd4c_plan *plan = plan_of(graph, ND4C_INT8, calibration);
+    check_report(plan, "stays in float32: linear 'hidden': the range of its input is too wide");
+    nd4c_plan_destroy(plan);
+  }
   nd4c_array_release(x);
   nd4c_calibration_release(calibration);
   nd4c_graph_destroy(graph);
@@ -575,14 +685,20 @@ static void failing_allocations_are_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_are_those_of_numpy),
                                      cmocka_unit_test(odd_ranges_have_a_step),
+                                     cmocka_unit_test(wide_ranges_do_not_fit),
                                      cmocka_unit_test(weights_have_a_step_for_each_output),
                                      cmocka_unit_test(ranges_are_those_of_the_values),
                                      cmocka_unit_test(convolutions_compute_on_bytes),
                                      cmocka_unit_test(products_compute_on_bytes),
                                      cmocka_unit_test(ranges_do_not_depend_on_other_passes),
                                      cmocka_unit_test(kept_nodes_stay_in_float32),
+                                     cmocka_unit_test(files_have_names_of_text),
                                      cmocka_unit_test(layers_are_measured),
                                      cmocka_unit_test(samples_are_checked),
+                                     cmocka_unit_test(layers_of_large_values_are_measured),
+                                     cmocka_unit_test(other_inputs_may_be_infinite),
+                                     cmocka_unit_test(shapes_are_checked_without_a_plan),
+                                     cmocka_unit_test(wide_values_stay_in_float32),
                                      cmocka_unit_test(values_that_overflow_have_no_range),
                                      cmocka_unit_test(uses_are_checked),
                                      cmocka_unit_test(observing_can_be_cancelled),

@@ -140,16 +140,15 @@ def calibrate(model: Any, samples: Sequence[Any], /, *, method: str = "min_max",
     samples = list(samples) if layers else samples
     options = _abi.calibration_options(struct_size=ctypes.sizeof(_abi.calibration_options), method=_METHODS.index(method),
                                        percentile=percentile, momentum=momentum)
+    kept = [float32] if isinstance(float32, str) else float32
     calibration = None
     for sample in samples:
         arrays = _ordered(model, sample)
-        calibration = _begun(model, arrays, options) if calibration is None else calibration
+        calibration = _begun(model, arrays, options, kept) if calibration is None else calibration
         _give(calibration, "nd4c_calibration_observe", arrays)
     if calibration is None:
         raise ValueError("onnx.calibrate: samples: expected at least one")
     check(bind("nd4c_calibration_finish")(calibration._open()))
-    for name in [float32] if isinstance(float32, str) else float32:
-        calibration.keep(name)
     for sample in samples if layers else ():
         _give(calibration, "nd4c_calibration_measure", _ordered(model, sample))
     calibration.layers = _layers(calibration) if layers else ()
@@ -176,7 +175,7 @@ def _give(calibration, function, arrays):
         check(bind(function)(opened, (c_void_p * len(arrays))(*map(handle, arrays)), len(arrays)))
 
 
-def _begun(model, arrays, options):
+def _begun(model, arrays, options, float32):
     """A calibration of the model's graph for all shapes or, if it has none, for those of the first sample."""
     graph, out = c_void_p(), c_void_p()
     with model._used() as opened:
@@ -194,7 +193,10 @@ def _begun(model, arrays, options):
         check(bind("nd4c_calibration_create")(graph, None, byref(options), byref(out)))
     finally:
         bind("nd4c_graph_destroy")(graph)
-    return _taken(out.value)
+    made = _taken(out.value)
+    for name in float32:  # a wrong name is found before all samples have run
+        made.keep(name)
+    return made
 
 
 def _layers(calibration):
