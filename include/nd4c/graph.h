@@ -52,7 +52,8 @@ ND4C_API nd4c_status nd4c_graph_bind(const nd4c_graph *graph, const char *const 
  */
 ND4C_API nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dtype, int32_t rank,
                                       const int64_t *shape, nd4c_value *value);
-/* Records a constant. The graph retains the array, whose contents must not change from now on. */
+/* Records a constant. The graph keeps the array's memory, whose contents must not change from now on. The array may be
+ * donated (nd4c/runner.h): the graph and its plans keep the value. */
 ND4C_API nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value);
 /* Records an op. Dtypes and shapes are checked and inferred in this call; the errors are those of nd4c_op_call. `label`
  * (may be NULL) names the node in errors and reports. Of extents that depend on dims, the op may assume what numbers
@@ -68,7 +69,8 @@ ND4C_API nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c
 /* Dtype and shape of a value; shape is owned by the graph. Its extents may depend on dims (nd4c_extent_is_symbolic). */
 ND4C_API nd4c_status nd4c_graph_value_info(const nd4c_graph *graph, nd4c_value value, nd4c_dtype *dtype, int32_t *rank,
                                            const int64_t **shape);
-/* The array of a constant; NULL if the value is not a constant. Borrowed. */
+/* The graph's array of a constant; NULL if the value is not a constant. Borrowed, for reading only: it must be neither
+ * written nor donated. */
 ND4C_API nd4c_array *nd4c_graph_value_constant(const nd4c_graph *graph, nd4c_value value);
 ND4C_API int32_t nd4c_graph_input_count(const nd4c_graph *graph);
 ND4C_API int32_t nd4c_graph_output_count(const nd4c_graph *graph);

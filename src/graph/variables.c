@@ -133,6 +133,15 @@ static nd4c_status compute(const filling *f) {
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "initial values of variables");
 }
 
+/* Constants that become first values live as long as the state, so they leave the workspace that they were made in. */
+static nd4c_status own_constants(const filling *f) {
+  for (int32_t i = 0; i < f->graph->variables.count; i++) {
+    const nd4c_array *constant = f->graph->values[f->graph->variable_items[i].initial].constant;
+    ND4C_TRY(f->missing[i] && constant != NULL ? nd4c_storage_own(constant->storage) : ND4C_OK);
+  }
+  return ND4C_OK;
+}
+
 /* Adds what is still missing: another thread may have been faster. */
 static nd4c_status add_missing(const filling *f) {
   nd4c_status status = ND4C_OK;
@@ -162,6 +171,7 @@ static nd4c_status fill(filling *f) {
   status = status == ND4C_OK ? find_missing(f, &any) : status;
   if (status == ND4C_OK && any) {
     status = compute(f);
+    status = status == ND4C_OK ? own_constants(f) : status;
     status = status == ND4C_OK ? add_missing(f) : status;
   }
   for (int32_t i = 0; i < count && f->arrays != NULL; i++) {

@@ -282,7 +282,7 @@ nd4c_status nd4c_graph_append_value(nd4c_graph *graph, const nd4c_graph *from, n
     return ND4C_OK;
   }
   return from->values[value].constant != NULL
-             ? nd4c_graph_constant(graph, from->values[value].constant, &values[value])
+             ? nd4c_graph_add_constant(graph, from->values[value].constant, &values[value])
              : nd4c_fail(ND4C_INTERNAL, "value %d of a body has no counterpart", (int)value);
 }
 

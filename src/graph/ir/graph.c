@@ -126,15 +126,31 @@ nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dty
   return ND4C_OK;
 }
 
+nd4c_status nd4c_graph_add_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value) {
+  nd4c_value added = ND4C_VALUE_NONE;
+  ND4C_TRY(nd4c_graph_add_value(graph, array->dtype, array->rank, array->shape, &added));
+  graph->values[added].constant = nd4c_array_retain(array);
+  *value = added;
+  return ND4C_OK;
+}
+
+/* The graph's own handle of the same elements. The caller's may be donated to a run, which takes its storage out of it
+ * (runner.c), while plans have the address of the contents. */
+static nd4c_status make_own(const nd4c_array *array, nd4c_array **own) {
+  return nd4c_array_view(array, array->rank, array->shape, array->strides, array->offset, own);
+}
+
 nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value) {
   ND4C_TRY(nd4c_graph_check(graph));
   if (value == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_constant: value is NULL");
   }
+  nd4c_array *own = NULL;
   ND4C_TRY(nd4c_array_check(array, "array"));
-  ND4C_TRY(nd4c_graph_add_value(graph, array->dtype, array->rank, array->shape, value));
-  graph->values[*value].constant = nd4c_array_retain(array);
-  return ND4C_OK;
+  ND4C_TRY(make_own(array, &own));
+  const nd4c_status status = nd4c_graph_add_constant(graph, own, value);
+  nd4c_array_release(own);
+  return status;
 }
 
 nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c_value value) {
@@ -184,12 +200,12 @@ nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, co
   return status;
 }
 
-static nd4c_status hold_array(nd4c_graph *graph, nd4c_array *array) {
-  ND4C_TRY(nd4c_array_check(array, "attribute"));
+static nd4c_status hold_array(nd4c_graph *graph, nd4c_array **array) {
+  ND4C_TRY(nd4c_array_check(*array, "attribute"));
   ND4C_TRY(nd4c_grow(&graph->held, &graph->held_capacity, graph->held_count + 1, sizeof *graph->held,
                      "attributes of a graph"));
-  graph->held[graph->held_count] = nd4c_array_retain(array);
-  graph->held_count++;
+  ND4C_TRY(make_own(*array, array));
+  graph->held[graph->held_count++] = *array;
   return ND4C_OK;
 }
 
@@ -226,7 +242,7 @@ static nd4c_status copy_attr(nd4c_graph *graph, nd4c_attr_value *value) {
     case ND4C_ATTR_STRINGS:
       return copy_strings(graph, value);
     case ND4C_ATTR_ARRAY:
-      return value->as.array != NULL ? hold_array(graph, value->as.array) : ND4C_OK;
+      return value->as.array != NULL ? hold_array(graph, &value->as.array) : ND4C_OK;
     case ND4C_ATTR_GRAPH:
       return nd4c_fail(ND4C_UNSUPPORTED, "graph: attributes that are graphs are not supported");
     default:

@@ -74,6 +74,9 @@ struct nd4c_graph {
 nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
                                  nd4c_value *value);
 
+/* Appends a constant that is this handle: for arrays that programs have no handle of. */
+nd4c_status nd4c_graph_add_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value);
+
 /* Infers the outputs of a node; fills def->info.output_count entries of `outputs`. `what` names the node in errors. */
 nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
                              int32_t input_count, const nd4c_attr_value *attrs, nd4c_inferred *outputs);

@@ -319,7 +319,7 @@ nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_val
 nd4c_status nd4c_rewrite_constant(nd4c_rewrite *rewrite, nd4c_array *array, nd4c_value *value) {
   nd4c_status status = make_room(rewrite, 1);
   if (status == ND4C_OK) {
-    status = nd4c_graph_constant(rewrite->graph, array, value);
+    status = nd4c_graph_add_constant(rewrite->graph, array, value);
   }
   nd4c_array_release(array);
   return status;

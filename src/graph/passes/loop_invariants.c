@@ -108,7 +108,7 @@ static nd4c_status add_inputs(moving *work, const nd4c_graph *body, bool moves, 
     const nd4c_value value = body->inputs.items[i].value;
     const nd4c_value outer = i < work->first ? ND4C_VALUE_NONE : work->captured[i - work->first];
     if (outer != ND4C_VALUE_NONE && around->values[outer].constant != NULL) {
-      ND4C_TRY(nd4c_graph_constant(made, around->values[outer].constant, &values[value]));
+      ND4C_TRY(nd4c_graph_add_constant(made, around->values[outer].constant, &values[value]));
       continue;
     }
     ND4C_TRY(add_input(body, value, made, values));

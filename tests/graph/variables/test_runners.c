@@ -1,0 +1,107 @@
+/* Runners and what graphs and states keep: arrays that are constants or initial values and are donated, runs with
+ * variables, and what a refused run leaves. */
+#include "variables_check.h"
+
+static nd4c_runner *runner_of(nd4c_plan *plan) {
+  nd4c_runner *runner = NULL;
+  CHECK_OK(nd4c_runner_of_plan(plan, &runner));
+  return runner;
+}
+
+static void expect_output(nd4c_runner *runner, const char *name, double number) {
+  nd4c_array *array = NULL;
+  CHECK_OK(nd4c_runner_get_output(runner, name, &array));
+  expect_all(array, number);
+  nd4c_array_release(array);
+}
+
+/* Runs once with a fresh x. */
+static void run_with(nd4c_runner *runner, double x, double expected) {
+  nd4c_array *given = filled(x);
+  CHECK_OK(nd4c_runner_bind_input(runner, "x", given));
+  CHECK_OK(nd4c_runner_run(runner));
+  expect_output(runner, "y", expected);
+  CHECK_OK(nd4c_runner_bind_input(runner, "x", NULL));
+  nd4c_array_release(given);
+}
+
+/* -- donated arrays that a graph keeps ----------------------------------------------------------------------------- */
+
+/* y = x + w, where w is a constant or a variable; then w's array is donated as x. */
+static void kept_arrays_may_be_donated(void **unused) {
+  (void)unused;
+  for (int32_t variable = 0; variable < 2; variable++) {
+    nd4c_graph *graph = NULL;
+    nd4c_array *given = filled(5), *again[8];
+    nd4c_value w = ND4C_VALUE_NONE;
+    CHECK_OK(nd4c_graph_create(&graph));
+    CHECK_OK(nd4c_graph_constant(graph, given, &w));
+    w = variable == 1 ? make_variable(graph, "w", w, true) : w;
+    CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, check_input(graph, "x", 2, shape), w)));
+    nd4c_plan *plan = plan_of(graph, NULL, false);
+    nd4c_runner *runner = runner_of(plan);
+    CHECK_OK(nd4c_runner_donate(runner, "x", given));
+    CHECK_OK(nd4c_runner_run(runner));
+    expect_output(runner, "y", 10);
+    assert_int_equal(nd4c_array_wait(given), ND4C_POISONED);
+    for (int32_t i = 0; i < 8; i++) { /* would get the memory if it had been freed */
+      again[i] = filled(77);
+    }
+    run_with(runner, 1, 6);
+    if (variable == 1) {
+      nd4c_state *state = state_of(graph), *other = NULL;
+      expect_variable(state, "w", 5);
+      CHECK_OK(nd4c_state_create(&other));
+      CHECK_OK(nd4c_state_initialize(other, graph, NULL));
+      expect_variable(other, "w", 5);
+      nd4c_state_release(state);
+      nd4c_state_release(other);
+    }
+    check_release(again, 8);
+    nd4c_runner_destroy(runner);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+    nd4c_array_release(given);
+  }
+}
+
+/* -- workspaces ---------------------------------------------------------------------------------------------------- */
+
+/* An initial value that was made in a workspace outlives it in the state. */
+static void initial_values_leave_their_workspace(void **unused) {
+  (void)unused;
+  static const int64_t large[] = {16, 16}; /* workspaces do not serve small arrays */
+  nd4c_workspace *workspace = NULL;
+  nd4c_graph *graph = NULL;
+  nd4c_array *three = NULL, *one = NULL, *y = NULL;
+  nd4c_value initial = ND4C_VALUE_NONE;
+  float number = 0;
+  CHECK_OK(nd4c_workspace_create(NULL, &workspace));
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_workspace_enter(workspace));
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 2, large, 3, NULL, &three));
+  CHECK_OK(nd4c_graph_constant(graph, three, &initial));
+  nd4c_array_release(three);
+  const nd4c_value w = make_variable(graph, "w", initial, true);
+  const nd4c_value x = check_input(graph, "x", 2, large);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, x, w)));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  nd4c_graph_destroy(graph);
+  CHECK_OK(nd4c_workspace_leave(workspace));
+  CHECK_OK(nd4c_workspace_destroy(workspace));
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 2, large, 1, NULL, &one));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){one}, 1, &y, 1));
+  CHECK_OK(nd4c_array_slice(y, (int64_t[]){0, 0}, (int64_t[]){1, 1}, NULL, &three));
+  CHECK_OK(nd4c_array_read(three, &number, sizeof number));
+  assert_float_equal(number, 4, 0);
+  check_release((nd4c_array *[]){one, y, three}, 3);
+  nd4c_plan_destroy(plan);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(kept_arrays_may_be_donated),
+      cmocka_unit_test(initial_values_leave_their_workspace),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
