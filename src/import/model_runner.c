@@ -42,6 +42,7 @@ nd4c_status nd4c_runner_of_model(nd4c_model *model, nd4c_context *context, nd4c_
   if (runner == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_runner_of_model: runner is NULL");
   }
+  ND4C_TRY(context == NULL ? ND4C_OK : nd4c_context_check(context, "nd4c_runner_of_model"));
   if (nd4c_model_odd_port(model) != NULL) {
     return nd4c_fail(ND4C_UNSUPPORTED, "nd4c_runner_of_model: '%s' is a sequence or optional: use nd4c_model_run_data",
                      nd4c_model_odd_port(model)->name);

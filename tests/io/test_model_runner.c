@@ -127,6 +127,11 @@ static void binding_checks_what_the_model_declares(void **state) {
   expect(nd4c_runner_run(runner), ND4C_ARGUMENT, "nothing is bound to input 'cache'");
   expect(nd4c_runner_of_model(NULL, NULL, &none), ND4C_NULL_ARGUMENT, "model is NULL");
   expect(nd4c_runner_of_model(model, NULL, NULL), ND4C_NULL_ARGUMENT, "runner is NULL");
+  nd4c_context *context = NULL;
+  OK(nd4c_context_create(NULL, &context));
+  OK(nd4c_context_destroy(context));
+  expect(nd4c_runner_of_model(model, context, &none), ND4C_HANDLE, "nd4c_runner_of_model");
+  assert_null(none);
   nd4c_array_release(single);
   nd4c_array_release(small);
   nd4c_runner_destroy(runner);
