@@ -258,7 +258,7 @@ struct nd4c_plan {
   /* By port: the last step that reads an input, and the first one that writes an output, -1: none. A caller has its
    * plan's. They say where an output may lie in an input's memory (plan/overlays.c). */
   int32_t *input_last, *output_first;
-  int32_t failed_at; /* mode direct: the step at which the latest run failed */
+  int32_t failed_at; /* mode direct: the last step that the latest run began, if it failed */
 
   /* Contiguous replacements for the caller's arrays whose layout does not fit; allocated when first needed. */
   nd4c_array **input_staging, **output_staging;

@@ -65,6 +65,15 @@ static nd4c_status check_counts(const nd4c_run_request *request, int32_t inputs,
   return ND4C_OK;
 }
 
+static nd4c_status check_writable(const nd4c_plan *plan, const nd4c_run_request *request) {
+  for (int32_t i = 0; i < request->output_count; i++) {
+    if (request->outputs[i] != NULL && (request->outputs[i]->storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
+      return nd4c_fail(ND4C_READ_ONLY, "plan: output '%s' is read-only", plan->graph->outputs.items[i].name);
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status check_arguments(const nd4c_plan *plan, const nd4c_run_request *request) {
   const nd4c_graph *graph = plan->graph;
   ND4C_TRY(check_counts(request, graph->inputs.count, graph->outputs.count));
@@ -72,13 +81,8 @@ static nd4c_status check_arguments(const nd4c_plan *plan, const nd4c_run_request
     ND4C_TRY(check_array(plan, "input", &graph->inputs.items[i], request->inputs[i]));
   }
   for (int32_t i = 0; i < request->output_count; i++) {
-    if (request->outputs[i] == NULL) {
-      continue;
-    }
-    ND4C_TRY(check_array(plan, "output", &graph->outputs.items[i], request->outputs[i]));
-    if ((request->outputs[i]->storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
-      return nd4c_fail(ND4C_READ_ONLY, "plan: output '%s' is read-only", graph->outputs.items[i].name);
-    }
+    ND4C_TRY(request->outputs[i] == NULL ? ND4C_OK
+                                         : check_array(plan, "output", &graph->outputs.items[i], request->outputs[i]));
   }
   return ND4C_OK;
 }
@@ -310,10 +314,12 @@ static nd4c_status run_caller(nd4c_plan *plan, const nd4c_run_request *request) 
   return status;
 }
 
+/* An array may have been donated since it was checked. */
 static nd4c_status check_run(const nd4c_plan *plan, const nd4c_run_request *request) {
   if (!request->checked || plan->dynamic != NULL) {
     ND4C_TRY(check_arguments(plan, request));
   }
+  ND4C_TRY(check_writable(plan, request));
   nd4c_status status = nd4c_cancellation_poll();
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "plan");
 }

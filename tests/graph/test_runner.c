@@ -427,6 +427,36 @@ static void late_failures_poison(void **state) {
   }
 }
 
+static void ask_before_update(void *user, const char *what, int64_t done, int64_t total) {
+  (void)what, (void)total;
+  if (done == 2) {
+    CHECK_OK(nd4c_cancellation_request(user));
+  }
+}
+
+/* A request during the step before the update: the update does not begin, so that the cache keeps its value. */
+static void cancelled_runs_lose_nothing(void **state) {
+  (void)state;
+  for (int donated = 0; donated < 2; donated++) {
+    fixture f = make_fixture(LATE_UPDATE);
+    nd4c_cancellation *cancellation = NULL;
+    CHECK_OK(nd4c_cancellation_create(&cancellation));
+    const nd4c_plan_progress progress = {.on = true, .tell = ask_before_update, .user = cancellation};
+    assert_int_equal(f.plan->output_first[0], 2); /* take, add, update */
+    CHECK_OK(donated ? nd4c_runner_donate(f.runner, "cache", f.cache)
+                     : nd4c_runner_bind_input(f.runner, "cache", f.cache));
+    CHECK_OK(donated ? ND4C_OK : nd4c_runner_bind_output(f.runner, "next", f.cache));
+    f.plan->progress = &progress;
+    CHECK_OK(nd4c_cancellation_enter(cancellation));
+    expect(nd4c_runner_run(f.runner), ND4C_CANCELLED, "");
+    CHECK_OK(nd4c_cancellation_leave(cancellation));
+    assert_rows(f.cache, 0, 0);
+    f.plan->progress = NULL;
+    nd4c_cancellation_destroy(cancellation);
+    free_fixture(&f);
+  }
+}
+
 /* Each allocation fails in turn: nothing is lost, nothing leaks. */
 static void memory_may_run_out(void **state) {
   (void)state;
@@ -553,6 +583,7 @@ int main(void) {
       cmocka_unit_test(shared_memory_is_left_alone),
       cmocka_unit_test(donations_are_single),
       cmocka_unit_test(failures_lose_nothing),
+      cmocka_unit_test(cancelled_runs_lose_nothing),
       cmocka_unit_test(late_failures_poison),
       cmocka_unit_test(memory_may_run_out),
       cmocka_unit_test(dims_come_from_what_is_bound),

@@ -40,12 +40,14 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
   return ND4C_OK;
 }
 
-static nd4c_status apply_patches(const nd4c_plan *plan, const nd4c_patch_list *list, nd4c_array *const *arrays,
+/* An array that is not ready loses its value to the write that begins here. */
+static nd4c_status apply_patches(nd4c_plan *plan, const nd4c_patch_list *list, nd4c_array *const *arrays,
                                  nd4c_access access) {
   nd4c_patch *patches = list->items;
   for (int32_t i = 0; i < list->count; i++) {
     char *address = NULL;
     ND4C_TRY(locate(plan, arrays[patches[i].port], access, &address, &patches[i].committed));
+    plan->began = plan->began || patches[i].committed;
     patches[i].tensor->data = address == NULL ? NULL : address + patches[i].byte_offset;
   }
   return ND4C_OK;
@@ -103,12 +105,13 @@ static nd4c_status run_steps(nd4c_plan *plan) {
     }
     bool plain = step->choice != NULL && step->choice->kernel != NULL && !watched;
     nd4c_status status = nd4c_cancellation_poll();
-    if (ND4C_LIKELY(status == ND4C_OK)) {
+    const bool begins = status == ND4C_OK;
+    if (ND4C_LIKELY(begins)) {
       status = plain ? nd4c_driver_kernel_run(step->choice->kernel, &step->call) : run_step(plan, step, profiled);
     }
     if (status != ND4C_OK) {
       char text[256];
-      plan->failed_at = i;
+      plan->failed_at = begins ? i : i - 1;
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
     }
   }
@@ -131,8 +134,8 @@ nd4c_status nd4c_direct_run_at(nd4c_plan *plan, void *const *inputs, void *const
 
 static nd4c_status run(nd4c_plan *plan) {
   ND4C_TRY(apply_patches(plan, &plan->input_patches, plan->input_arrays, ND4C_ACCESS_READ));
-  plan->began = true;
   ND4C_TRY(apply_patches(plan, &plan->output_patches, plan->output_arrays, ND4C_ACCESS_WRITE));
+  plan->began = true;
   ND4C_TRY(run_steps(plan));
   for (int32_t i = 0; nd4c_tracer_is_on() && i < plan->graph->outputs.count; i++) {
     nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);

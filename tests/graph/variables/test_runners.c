@@ -65,6 +65,39 @@ static void kept_arrays_may_be_donated(void **unused) {
   }
 }
 
+/* -- refused runs -------------------------------------------------------------------------------------------------- */
+
+/* y = x + x, z = x x. An output that was donated elsewhere since the last run cannot be written: the other one keeps
+ * its value. */
+static void refused_runs_write_nothing(void **unused) {
+  (void)unused;
+  const char *const names[] = {"y", "z"};
+  for (int32_t lost = 0; lost < 2; lost++) {
+    nd4c_graph *graph = NULL;
+    nd4c_array *x = filled(3), *outputs[] = {filled(0), filled(0)};
+    CHECK_OK(nd4c_graph_create(&graph));
+    const nd4c_value value = check_input(graph, "x", 2, shape);
+    CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, value, value)));
+    CHECK_OK(nd4c_graph_output(graph, "z", check_binary(graph, ND4C_OP_multiply, value, value)));
+    nd4c_plan *plan = plan_of(graph, NULL, false);
+    nd4c_runner *runner = runner_of(plan), *other = runner_of(plan);
+    CHECK_OK(nd4c_runner_bind_input(runner, "x", x));
+    for (int32_t i = 0; i < 2; i++) {
+      CHECK_OK(nd4c_runner_bind_output(runner, names[i], outputs[i]));
+    }
+    CHECK_OK(nd4c_runner_run(runner));
+    CHECK_OK(nd4c_runner_donate(other, "x", outputs[lost]));
+    CHECK_OK(nd4c_runner_run(other));
+    assert_int_equal(nd4c_runner_run(runner), ND4C_READ_ONLY);
+    expect_all(outputs[1 - lost], lost == 0 ? 9 : 6);
+    nd4c_runner_destroy(runner);
+    nd4c_runner_destroy(other);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+    check_release((nd4c_array *[]){x, outputs[0], outputs[1]}, 3);
+  }
+}
+
 /* -- workspaces ---------------------------------------------------------------------------------------------------- */
 
 /* An initial value that was made in a workspace outlives it in the state. */
@@ -101,6 +134,7 @@ static void initial_values_leave_their_workspace(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kept_arrays_may_be_donated),
+      cmocka_unit_test(refused_runs_write_nothing),
       cmocka_unit_test(initial_values_leave_their_workspace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
