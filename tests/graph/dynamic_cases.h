@@ -92,6 +92,26 @@ static inline void make_mixed(const builder *b) {
   CHECK_OK(nd4c_graph_output(b->graph, "y", check_binary(b->graph, ND4C_OP_multiply, wide, narrow)));
 }
 
+static inline nd4c_value make_part(const builder *b, nd4c_value x, int64_t axis, int64_t start, int64_t stop) {
+  const nd4c_attr attrs[] = {check_ints("starts", &start, 1), check_ints("stops", &stop, 1),
+                             check_ints("axes", &axis, 1)};
+  return check_op(b->graph, ND4C_OP_slice, &x, 1, attrs, 3);
+}
+
+/* Parts of constants that end or begin where a dim says: kernels and a compiled chain read them. */
+static inline void make_parts(const builder *b) {
+  nd4c_value x = check_input(b->graph, "x", 3, (int64_t[]){b->n, 3, b->m});
+  nd4c_value table = check_constant(b->graph, 2, (int64_t[]){3, 64}, 1, -1, 1);
+  nd4c_value list = check_constant(b->graph, 1, (int64_t[]){20000}, 2, -1, 1);
+  nd4c_value head = make_part(b, table, 1, 0, b->m), tail = make_part(b, list, 0, b->m, INT32_MAX), y = tail;
+  CHECK_OK(nd4c_graph_output(b->graph, "sum", check_binary(b->graph, ND4C_OP_add, x, head)));
+  CHECK_OK(nd4c_graph_output(b->graph, "head", check_unary(b->graph, ND4C_OP_abs, head)));
+  for (int i = 0; i < 4; i++) {
+    y = check_binary(b->graph, ND4C_OP_multiply, check_unary(b->graph, ND4C_OP_tanh, y), tail);
+  }
+  CHECK_OK(nd4c_graph_output(b->graph, "tail", y));
+}
+
 typedef struct graph_case {
   const char *name;
   void (*make)(const builder *b);
@@ -106,6 +126,7 @@ static const graph_case graphs[] = {
     {"cache", make_cache, {0, 1}, {{0, 1}, {1, 1}, {2, 1}, {3, 4}, {0, 7}, {100, 1}}},
     {"chain", make_chain, {1, 2}, {{1, 2}, {2, 3}, {300, 40}, {64, 64}, {7, 2}, {300, 40}, {301, 1000}}},
     {"mixed", make_mixed, {1, 1}, {{2, 3}, {1, 1}, {40, 50}, {2, 3}}},
+    {"parts", make_parts, {1, 1}, {{2, 64}, {2, 40}, {2, 64}, {2, 33}, {1, 50}, {1, 64}, {3, 8}}},
 };
 
 enum { GRAPHS = sizeof graphs / sizeof *graphs };

@@ -223,7 +223,8 @@ void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from,
       continue;
     }
     nd4c_tensor *to = &step->tensors[i];
-    to->flags = from[i].flags;
+    /* The place is the same, but a view whose extent is a dim has gaps in one binding and none in another. */
+    to->flags = (from[i].flags & ~(uint32_t)ND4C_TENSOR_CONTIGUOUS) | (to->flags & ND4C_TENSOR_CONTIGUOUS);
     to->layout = from[i].layout;
     to->arrangement = from[i].arrangement;
     to->data = from[i].data;

@@ -65,7 +65,8 @@ nd4c_status nd4c_common_keep_segment(const nd4c_plan *plan, const nd4c_step *ste
  * not. */
 nd4c_status nd4c_common_take_segment(nd4c_plan *plan, int32_t number, nd4c_step *step, bool *served);
 
-/* Gives the inputs of a step that are constants the places that they have in `from`. */
+/* Gives the inputs of a step that are constants the places and layouts that they have in `from`; extents and strides
+ * stay the step's own, and with them whether the input is contiguous. */
 void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from, nd4c_step *step);
 /* Gives the step, whose operands are described, an earlier choice and the places of its constants; *found false: there
  * is none. */
