@@ -296,9 +296,7 @@ static int parse_method(const char *text, nd4c_calibration_method *method) {
 }
 
 static int parse_number(const char *option, const char *text, double most, double *number) {
-  char *end = NULL;
-  *number = strtod(text, &end);
-  return end != text && *end == '\0' && *number > 0 && *number <= most
+  return cli_read_number(text, most, number)
              ? CLI_OK
              : cli_usage(&cli_calibrate, "%s %s: a number above 0, at most %g, was expected", option, text, most);
 }

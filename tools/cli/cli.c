@@ -256,6 +256,19 @@ void cli_progress_end(const cli_progress *p) {
   }
 }
 
+bool cli_read_integer(const char *text, int64_t low, int64_t high, int64_t *number) {
+  char *end = NULL;
+  errno = 0;
+  *number = strtoll(text, &end, 10);
+  return end != text && *end == '\0' && errno == 0 && *number >= low && *number <= high;
+}
+
+bool cli_read_number(const char *text, double most, double *number) {
+  char *end = NULL;
+  *number = strtod(text, &end);
+  return end != text && *end == '\0' && *number > 0 && *number <= most;
+}
+
 double cli_seconds(void) {
   struct timespec time;
   (void)clock_gettime(CLOCK_MONOTONIC, &time);

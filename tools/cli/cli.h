@@ -88,6 +88,11 @@ cli_progress cli_progress_begin(void);
 void cli_progress_say(cli_progress *p, const char *text);
 void cli_progress_end(const cli_progress *p);
 
+/* A whole text as a number from low to high; false if it is none. */
+bool cli_read_integer(const char *text, int64_t low, int64_t high, int64_t *number);
+/* A whole text as a number above 0, at most `most`; false if it is none. */
+bool cli_read_number(const char *text, double most, double *number);
+
 /* Seconds of a monotonic clock. */
 double cli_seconds(void);
 /* Least first. */

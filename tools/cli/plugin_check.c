@@ -200,7 +200,6 @@ static bool read_request(int argc, char **argv, request *r, int *code) {
   opterr = 0;
   *r = (request){.seconds = 600};
   for (int option; (option = getopt_long(argc, argv, "hv", options, NULL)) != -1;) {
-    char *end = NULL;
     switch (option) {
       case 's':
         r->section = optarg;
@@ -215,8 +214,7 @@ static bool read_request(int argc, char **argv, request *r, int *code) {
         r->child = true;
         break;
       case 't':
-        r->seconds = strtod(optarg, &end);
-        if (end == optarg || *end != '\0' || !(r->seconds > 0 && r->seconds <= 1e6)) {
+        if (!cli_read_number(optarg, 1e6, &r->seconds)) {
           *code = cli_usage(&cli_plugin_check, "--seconds: expected a number above 0, got '%s'", optarg);
           return false;
         }

@@ -2,7 +2,6 @@
  * cli_run. */
 #include "run.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -284,14 +283,10 @@ int run_add_named(const cli_command *command, run_named *list, int *count, const
 }
 
 static int parse_number(const char *option, const char *text, int64_t low, int64_t high, int64_t *value) {
-  char *end = NULL;
-  errno = 0;
-  const long long number = strtoll(text, &end, 10);
-  if (end == text || *end != '\0' || errno != 0 || number < low || number > high) {
-    return cli_usage(&cli_run, "%s %s: a number from %" PRId64 " to %" PRId64 " was expected", option, text, low, high);
-  }
-  *value = number;
-  return CLI_OK;
+  return cli_read_integer(text, low, high, value)
+             ? CLI_OK
+             : cli_usage(&cli_run, "%s %s: a number from %" PRId64 " to %" PRId64 " was expected", option, text, low,
+                         high);
 }
 
 static int parse_format(const char *text, bool *tensors) {

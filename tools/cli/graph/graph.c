@@ -233,11 +233,8 @@ static int bind_dims(const graph_options *o, nd4c_graph **graph) {
   int64_t extents[DIMS];
   nd4c_graph *bound = NULL;
   for (int i = 0; i < o->dim_count; i++) {
-    char *end = NULL;
-    errno = 0;
     names[i] = o->dims[i].name;
-    extents[i] = strtoll(o->dims[i].text, &end, 10);
-    if (end == o->dims[i].text || *end != '\0' || errno != 0 || extents[i] < 0) {
+    if (!cli_read_integer(o->dims[i].text, 0, INT64_MAX, &extents[i])) {
       return cli_usage(&cli_graph, "--dim %s=%s: a number from 0 on was expected", o->dims[i].name, o->dims[i].text);
     }
   }
@@ -344,10 +341,8 @@ static int parse_format(graph_options *o, const char *text) {
 }
 
 static int parse_depth(graph_options *o, const char *text) {
-  char *end = NULL;
-  errno = 0;
-  const long depth = strtol(text, &end, 10);
-  if (end == text || *end != '\0' || errno != 0 || depth < 0 || depth > 1000) {
+  int64_t depth = 0;
+  if (!cli_read_integer(text, 0, 1000, &depth)) {
     return cli_usage(&cli_graph, "--depth %s: a number from 0 to 1000 was expected", text);
   }
   o->selection.depth = (int32_t)depth;
