@@ -231,6 +231,31 @@ says err "no node 'nothing'"
 expect 2 "$nd4c" calibrate "$digits/digits.onnx" "$work/samples" -o "$work/x.json" --method best
 expect 1 "$nd4c" calibrate "$digits/digits.onnx" "$digits/digits_labels.npy" -o "$work/x.json"
 test ! -e "$work/x.json"
+# On a terminal an error comes after the progress, which is erased. (On a fast machine none may have been shown.)
+cat >"$work/terminal.py" <<'PYTHON'
+import os
+import pty
+import subprocess
+import sys
+
+master, terminal = pty.openpty()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=terminal)
+os.close(terminal)
+text = b""
+try:
+    while True:
+        text += os.read(master, 4096)
+except OSError:  # the other end is closed
+    pass
+assert process.wait() == 1, "exit code"
+assert text.rfind(b"\033[K") < text.index(b"nd4c calibrate: "), "progress was shown behind the error"
+PYTHON
+if [ -x "${4:-}" ]; then
+  samples=()
+  for _ in {1..40}; do samples+=("$digits/digits_images.npy"); done
+  expect 0 "$4" "$work/terminal.py" "$nd4c" calibrate "$digits/digits.onnx" "${samples[@]}" "$digits/digits_labels.npy" \
+    -o "$work/x.json"
+fi
 
 # bench
 expect 0 "$nd4c" bench dispatch
