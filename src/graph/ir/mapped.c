@@ -28,15 +28,6 @@ static int64_t numbers_each(const nd4c_derived_key *key, int64_t size) {
   return key->channels > 0 ? size / key->channels : 0;
 }
 
-void nd4c_map_numbers(double *numbers, int64_t size, const nd4c_derived_key *key) {
-  const int64_t each = numbers_each(key, size);
-  for (int64_t c = 0; c < key->channels; c++) {
-    for (int64_t i = c * each; i < (c + 1) * each; i++) {
-      numbers[i] = map_number(key, c, numbers[i]);
-    }
-  }
-}
-
 /* Number after number, so that no wide copy of the constant is needed. */
 static void map_floats(const float *from, int64_t size, const nd4c_derived_key *key, float *to) {
   const int64_t each = numbers_each(key, size);
@@ -47,20 +38,45 @@ static void map_floats(const float *from, int64_t size, const nd4c_derived_key *
   }
 }
 
-/* Whether every number of the constant is a finite float32. */
+/* Whether a dtype holds the numbers of a result. */
+typedef struct fit {
+  double least, most; /* normal numbers of the dtype */
+  double largest;     /* magnitude so far */
+  bool odd, lost;     /* some number is not finite; some lost digits by becoming smaller than a normal one */
+} fit;
+
+static fit begin_fit(nd4c_dtype dtype) {
+  const bool narrow = dtype == ND4C_FLOAT32;
+  return (fit){.least = narrow ? (double)FLT_MIN : DBL_MIN, .most = narrow ? (double)FLT_MAX : DBL_MAX};
+}
+
+static inline void look_at(fit *f, double number, double made) {
+  const double magnitude = fabs(made);
+  f->odd = f->odd || !(magnitude <= f->most); /* NaN is odd, too */
+  f->lost = f->lost || (magnitude < f->least && magnitude > 0 && fabs(number) >= f->least);
+  f->largest = magnitude > f->largest ? magnitude : f->largest;
+}
+
+/* Lost digits do not count beside numbers that are 2^24 times as large as the least normal one: what they would add to
+ * a sum with those is less than its rounding. */
+static bool holds(const fit *f) {
+  return !f->odd && (!f->lost || f->largest >= f->least * 0x1p24);
+}
+
+/* Whether float32 holds the result. */
 static nd4c_status find_fit(const nd4c_derived_key *key, bool *fits) {
   const void *bytes = NULL;
   void *made = NULL;
   ND4C_TRY(nd4c_deferred_read(key->from->storage, &bytes, &made));
   const float *from = (const float *)bytes + key->from->offset;
   const int64_t each = numbers_each(key, key->from->size);
-  int64_t misfits = 0;
+  fit found = begin_fit(ND4C_FLOAT32);
   for (int64_t c = 0; c < key->channels; c++) {
     for (int64_t i = c * each; i < (c + 1) * each; i++) {
-      misfits += !(fabs(map_number(key, c, (double)from[i])) <= (double)FLT_MAX); /* NaN is one, too */
+      look_at(&found, (double)from[i], map_number(key, c, (double)from[i]));
     }
   }
-  *fits = misfits == 0;
+  *fits = holds(&found);
   nd4c_deallocate(made);
   return ND4C_OK;
 }
@@ -148,14 +164,18 @@ static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *k
   return status;
 }
 
-static bool are_finite(const double *numbers, const nd4c_graph_value *value) {
-  const double most = value->dtype == ND4C_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
-  for (int64_t i = 0; i < value->size; i++) {
-    if (!(fabs(numbers[i]) <= most)) {
-      return false;
+/* Maps numbers in place; false if the dtype does not hold the result. */
+static bool map_numbers(double *numbers, int64_t size, const nd4c_derived_key *key, nd4c_dtype dtype) {
+  const int64_t each = numbers_each(key, size);
+  fit found = begin_fit(dtype);
+  for (int64_t c = 0; c < key->channels; c++) {
+    for (int64_t i = c * each; i < (c + 1) * each; i++) {
+      const double made = map_number(key, c, numbers[i]);
+      look_at(&found, numbers[i], made);
+      numbers[i] = made;
     }
   }
-  return true;
+  return holds(&found);
 }
 
 /* *made stays NONE if the dtype cannot hold a number of the result. */
@@ -171,8 +191,7 @@ static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const
     return status;
   }
   const nd4c_graph_value *value = &rewrite->graph->values[old];
-  nd4c_map_numbers(numbers, value->size, key);
-  if (are_finite(numbers, value)) {
+  if (map_numbers(numbers, value->size, key, value->dtype)) {
     status = nd4c_constant_make(rewrite, value->dtype, value->rank, value->shape, numbers, made);
   }
   nd4c_deallocate(numbers);

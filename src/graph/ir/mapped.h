@@ -6,9 +6,6 @@
 #include "graph/ir/derived.h"
 #include "graph/ir/rewrite.h"
 
-/* Maps `size` numbers in place; each entry of scale and shift is for size / channels numbers in a row. */
-void nd4c_map_numbers(double *numbers, int64_t size, const nd4c_derived_key *key);
-
 /* The most elements of a constant that is mapped. */
 enum { ND4C_MAPPED_ELEMENTS = 1 << 27 };
 
@@ -18,7 +15,8 @@ enum { ND4C_MAPPED_ELEMENTS = 1 << 27 };
 bool nd4c_factor_distributes(double factor);
 
 /* A new constant `old` mapped by the key, whose `from` is the array of `old`, of float32 or float64. It is shared by
- * all plans that need it. *made is ND4C_VALUE_NONE if the dtype cannot hold a number of the result. */
+ * all plans that need it. *made is ND4C_VALUE_NONE if the dtype cannot hold a number of the result, or if
+ * numbers become so small that they lose digits and none of the result is so large that this does not matter. */
 nd4c_status nd4c_map_constant(nd4c_rewrite *rewrite, nd4c_value old, const nd4c_derived_key *key, nd4c_value *made);
 
 /* A deferred array for the key; *array stays NULL if the constant cannot be deferred, or is too small for that. */
