@@ -235,8 +235,13 @@ static nd4c_status emit_copy(nd4c_rewrite *rewrite, const again *list, int32_t a
   return ND4C_OK;
 }
 
+/* A value, and the copy of it that later readers read. */
+typedef struct replaced {
+  nd4c_value value, copy;
+} replaced;
+
 /* Lets the readers behind the dearest node read a copy, and puts that in front of the first of them. */
-static nd4c_status compute_again(nd4c_rewrite *rewrite, const again *list) {
+static nd4c_status compute_again(nd4c_rewrite *rewrite, const again *list, replaced *made) {
   nd4c_graph *graph = rewrite->graph;
   const int32_t existing = graph->node_count;
   const nd4c_value value = list->values[list->count - 1];
@@ -251,12 +256,33 @@ static nd4c_status compute_again(nd4c_rewrite *rewrite, const again *list) {
       }
     }
   }
+  *made = (replaced){value, copies[list->count - 1]};
   rewrite->changes++;
   return nd4c_graph_sort(graph);
 }
 
+/* All readers read the value again; the copy, which nothing reads then, is removed when the pass ends. */
+static void undo(nd4c_rewrite *rewrite, const replaced *made) {
+  nd4c_graph *graph = rewrite->graph;
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count && graph->nodes[i].def != NULL; k++) {
+      if (graph->nodes[i].inputs[k] == made->copy) {
+        nd4c_rewrite_input(rewrite, &graph->nodes[i], k, made->value);
+      }
+    }
+  }
+  rewrite->changes--;
+}
+
+/* The values computed again so far, and how many of them brought the estimate to its least. */
+typedef struct progress {
+  replaced made[MOST_VALUES];
+  int32_t count, useful;
+  double least;
+} progress;
+
 /* One value; *done: the graph keeps to the limit, or nothing helps any more. */
-static nd4c_status step(nd4c_rewrite *rewrite, bool *done) {
+static nd4c_status step(nd4c_rewrite *rewrite, progress *so_far, bool *done) {
   lives of;
   again best = {.count = 0};
   nd4c_status status = make_lives(rewrite->graph, &of);
@@ -264,16 +290,31 @@ static nd4c_status step(nd4c_rewrite *rewrite, bool *done) {
   if (status == ND4C_OK) {
     find_roots(&of);
     find_peak(&of);
-    *done = of.peak <= (double)rewrite->arena_bytes || !choose(&of, &best);
+    if (so_far->count == 0 || of.peak < so_far->least) {
+      so_far->least = of.peak;
+      so_far->useful = so_far->count;
+    }
+    *done = of.peak <= (double)rewrite->arena_bytes || so_far->count == (int32_t)MOST_VALUES || !choose(&of, &best);
   }
   nd4c_region_free(&of.region);
-  return *done ? status : compute_again(rewrite, &best);
+  if (*done) {
+    return status;
+  }
+  ND4C_TRY(compute_again(rewrite, &best, &so_far->made[so_far->count]));
+  so_far->count++;
+  return ND4C_OK;
 }
 
+/* Values of which the last ones lower the estimate no further are not computed again: several equal peaks may need one
+ * value each, and the last of them may be one that nothing lowers. */
 static nd4c_status run(nd4c_rewrite *rewrite) {
+  progress so_far = {.count = 0};
   bool done = rewrite->arena_bytes == 0;
-  for (int32_t i = 0; i < MOST_VALUES && !done; i++) {
-    ND4C_TRY(step(rewrite, &done));
+  while (!done) {
+    ND4C_TRY(step(rewrite, &so_far, &done));
+  }
+  for (int32_t i = so_far.count - 1; i >= so_far.useful; i--) {
+    undo(rewrite, &so_far.made[i]);
   }
   return ND4C_OK;
 }
