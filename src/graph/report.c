@@ -357,6 +357,11 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
                     nd4c_engine_forced_reason(&plan->rules, reason, sizeof reason));
     differences++;
   }
+  if (plan->precision_unused != ND4C_DTYPE_NONE) {
+    nd4c_text_print(text, "%s  precision %s (%s): %s\n", differences == 0 ? "requested but not applied:\n" : "",
+                    nd4c_dtype_name(plan->precision_unused), plan->precision_from, plan->precision_why);
+    differences++;
+  }
   print_lost_options(plan, &differences, text);
   print_missing(plan, &differences, text);
   if (differences == 0) {

@@ -620,6 +620,12 @@ static void uses_are_checked(void **state) {
     CHECK_REFUSED(nd4c_plan_create(graph, NULL, &plan_options, &plan), ND4C_ARGUMENT, "no ranges yet");
     CHECK_OK(nd4c_calibration_finish(calibration));
     CHECK_REFUSED(nd4c_plan_create(other, NULL, &plan_options, &plan), ND4C_ARGUMENT, "fingerprint");
+    plan_options.passes = "-quantize";
+    CHECK_OK(nd4c_plan_create(graph, NULL, &plan_options, &plan));
+    check_report(plan,
+                 "requested but not applied:\n  precision int8 (options.precision): the pass quantize is switched");
+    nd4c_plan_destroy(plan);
+    plan = NULL;
     plan_options.no_optimization = true;
     CHECK_REFUSED(nd4c_plan_create(graph, NULL, &plan_options, &plan), ND4C_ARGUMENT, "no_optimization");
   }

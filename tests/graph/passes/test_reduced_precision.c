@@ -503,6 +503,9 @@ static void the_report_says_what_was_asked_and_done(void **state) {
   assert_non_null(strstr(text,
                          "precision: bfloat16 (options.precision) is not used, because the pass "
                          "reduced_precision is switched off\n"));
+  assert_non_null(strstr(text,
+                         "requested but not applied:\n  precision bfloat16 (options.precision): the pass "
+                         "reduced_precision is switched off\n"));
   assert_int_equal(plan->steps[0].call.flags & ND4C_CALL_REDUCED, 0);
   nd4c_free(text);
   nd4c_plan_destroy(plan);
