@@ -196,8 +196,13 @@ bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_
   const nd4c_context *context = rewrite->context;
   const nd4c_op_def *def = nd4c_op_get_def(op);
   nd4c_inferred inferred;
-  if (def == NULL || input_count > OPERANDS ||
-      nd4c_graph_infer(graph, def, inputs, input_count, attrs, &inferred) != ND4C_OK) {
+  const int32_t guards = graph->extents == NULL ? 0 : nd4c_extents_guard_count(graph->extents);
+  const bool fits = def != NULL && input_count <= OPERANDS &&
+                    nd4c_graph_infer(graph, def, inputs, input_count, attrs, &inferred) == ND4C_OK;
+  if (graph->extents != NULL) {
+    nd4c_extents_forget(graph->extents, guards); /* a question assumes nothing about dims */
+  }
+  if (!fits) {
     return false;
   }
   nd4c_tensor tensors[OPERANDS + 1] = {0};
