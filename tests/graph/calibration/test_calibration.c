@@ -557,25 +557,6 @@ static void shapes_are_checked_without_a_plan(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* 1e38 and more: no step of bytes covers it, and the layers stay in float32. */
-static void wide_values_stay_in_float32(void **state) {
-  (void)state;
-  nd4c_graph *graph = build_products(8, 3);
-  nd4c_calibration *calibration = NULL;
-  nd4c_array *x = check_array(ND4C_FLOAT32, 2, (int64_t[]){8, WIDTH}, 1, -3e38, 3e38);
-  CHECK_OK(nd4c_calibration_create(graph, NULL, NULL, &calibration));
-  CHECK_OK(nd4c_calibration_observe(calibration, (const nd4c_array *const *)&x, 1));
-  CHECK_OK(nd4c_calibration_finish(calibration));
-  if (has_int8()) {
-    nd4c_plan *plan = plan_of(graph, ND4C_INT8, calibration);
-    check_report(plan, "stays in float32: linear 'hidden': the range of its input is too wide");
-    nd4c_plan_destroy(plan);
-  }
-  nd4c_array_release(x);
-  nd4c_calibration_release(calibration);
-  nd4c_graph_destroy(graph);
-}
-
 /* A value in the middle that overflows has no range, and what reads it stays in float32. */
 static void values_that_overflow_have_no_range(void **state) {
   (void)state;
@@ -593,6 +574,7 @@ static void values_that_overflow_have_no_range(void **state) {
   assert_null(nd4c_calibration_find(calibration, "relu"));
   if (has_int8()) {
     nd4c_plan *plan = plan_of(graph, ND4C_INT8, calibration);
+    check_report(plan, "stays in float32: linear 'hidden': the range of its input is too wide"); /* for a step */
     check_report(plan, "stays in float32: matmul 'result': its input has no range");
     nd4c_plan_destroy(plan);
   }
@@ -704,7 +686,6 @@ int main(void) {
                                      cmocka_unit_test(layers_of_large_values_are_measured),
                                      cmocka_unit_test(other_inputs_may_be_infinite),
                                      cmocka_unit_test(shapes_are_checked_without_a_plan),
-                                     cmocka_unit_test(wide_values_stay_in_float32),
                                      cmocka_unit_test(values_that_overflow_have_no_range),
                                      cmocka_unit_test(uses_are_checked),
                                      cmocka_unit_test(observing_can_be_cancelled),
