@@ -53,6 +53,20 @@ nd4c_value nd4c_scalar_partner(const nd4c_rewrite *rewrite, const nd4c_graph_nod
   return ND4C_VALUE_NONE;
 }
 
+nd4c_value nd4c_factor_source(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, double *factor) {
+  nd4c_value x = ND4C_VALUE_NONE;
+  if (node->def->info.op == ND4C_OP_multiply) {
+    x = nd4c_scalar_partner(rewrite, node, factor);
+  } else if (node->def->info.op == ND4C_OP_divide && nd4c_constant_scalar(rewrite, node->inputs[1], factor)) {
+    x = node->inputs[0];
+    *factor = 1 / *factor;
+  }
+  const nd4c_graph_value *values = rewrite->graph->values, *y = &values[node->outputs[0]];
+  const bool same =
+      x >= 0 && values[x].dtype == y->dtype && nd4c_shape_equal(values[x].rank, values[x].shape, y->rank, y->shape);
+  return same ? x : ND4C_VALUE_NONE;
+}
+
 /* True if the value is mean(v^2) + epsilon. */
 static bool is_mean_square(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_root *root) {
   const nd4c_graph_node *sum = nd4c_rewrite_inner(rewrite, value, ND4C_OP_add);

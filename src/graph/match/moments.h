@@ -1,4 +1,5 @@
-/* Means, squares and roots as the passes layer_norm and rms_norm look for them. */
+/* Means, squares, roots and factors as passes look for them. layer_norm, rms_norm, attention and scale_products call it.
+ */
 #ifndef ND4C_GRAPH_IR_MOMENTS_H
 #define ND4C_GRAPH_IR_MOMENTS_H
 
@@ -13,6 +14,9 @@ int32_t nd4c_mean_axis(const nd4c_rewrite *rewrite, const nd4c_graph_node *mean)
 nd4c_value nd4c_square_source(const nd4c_rewrite *rewrite, nd4c_value value);
 /* What op(x, number) reads if the op has a constant of one element on one side: x, with the number; else NONE. */
 nd4c_value nd4c_scalar_partner(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, double *number);
+/* What the node's result is a multiple of, by one number: x, which has the result's dtype and shape, with the factor;
+ * NONE if it is no product with a number and no quotient by one. */
+nd4c_value nd4c_factor_source(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, double *factor);
 
 /* sqrt(mean(v^2) + epsilon) with the mean over the axes from `axis` on. */
 typedef struct nd4c_root {

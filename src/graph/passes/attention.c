@@ -11,6 +11,7 @@
 #include "array/shape.h"
 #include "base/status.h"
 #include "dispatch/choice.h"
+#include "graph/match/moments.h"
 #include "graph/passes.h"
 
 enum { AXES = 4 }; /* of attention: batch, heads, places, features */
@@ -50,24 +51,16 @@ static const nd4c_graph_node *inner(const match *found, nd4c_value value, nd4c_o
 
 /* Reads a product with one number, or a quotient by one; false: the value is neither. */
 static bool read_factor(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_value *source, double *factor) {
-  const nd4c_graph_node *product = nd4c_rewrite_producer(rewrite, value, ND4C_OP_multiply);
-  const nd4c_graph_node *quotient = nd4c_rewrite_producer(rewrite, value, ND4C_OP_divide);
+  const int32_t producer = value < 0 ? -1 : rewrite->graph->values[value].producer;
+  const nd4c_graph_node *node = producer < 0 ? NULL : &rewrite->graph->nodes[producer];
   double number = 0;
-  for (int32_t i = 0; product != NULL && i < 2; i++) {
-    if (nd4c_constant_scalar(rewrite, product->inputs[i], &number) &&
-        same_shape(rewrite, product->inputs[1 - i], value)) {
-      *source = product->inputs[1 - i];
-      *factor = number;
-      return true;
-    }
+  const nd4c_value x = node == NULL || node->def == NULL ? ND4C_VALUE_NONE : nd4c_factor_source(rewrite, node, &number);
+  if (x < 0) {
+    return false;
   }
-  if (quotient != NULL && nd4c_constant_scalar(rewrite, quotient->inputs[1], &number) &&
-      same_shape(rewrite, quotient->inputs[0], value)) {
-    *source = quotient->inputs[0];
-    *factor = 1 / number;
-    return true;
-  }
-  return false;
+  *source = x;
+  *factor = number;
+  return true;
 }
 
 /* The value without its factors, which go into the scale. `own`: only values that nothing else reads. */

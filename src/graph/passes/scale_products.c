@@ -1,9 +1,6 @@
 /* Multiplies constant weights by the number by which a product of matrices, or what it reads, is multiplied or divided:
  * s (x w + b) becomes x (s w) + s b, and (s x) w becomes x (s w). Computed in double, as fold_affine does for conv.
  * Weights that another node reads stay, because they would be there twice. passes.c runs it on every optimised plan. */
-#include <math.h>
-
-#include "array/shape.h"
 #include "base/status.h"
 #include "graph/ir/mapped.h"
 #include "graph/match/moments.h"
@@ -19,19 +16,8 @@ _Static_assert((int)ND4C_IN_linear_w == 1 && (int)ND4C_IN_linear_bias == 2, "w a
 
 /* What the value is a multiple of, by an op that nothing else reads: x, with the factor; else NONE. */
 static nd4c_value read_factor(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, double *factor) {
-  const nd4c_op op = node->def->info.op;
-  nd4c_value x = ND4C_VALUE_NONE;
-  if (op == ND4C_OP_multiply) {
-    x = nd4c_scalar_partner(rewrite, node, factor);
-  } else if (op == ND4C_OP_divide && nd4c_constant_scalar(rewrite, node->inputs[1], factor)) {
-    x = node->inputs[0];
-    *factor = 1 / *factor;
-  }
-  const nd4c_graph_value *values = rewrite->graph->values, *y = &values[node->outputs[0]];
-  const bool fits = x >= 0 && values[x].dtype == y->dtype &&
-                    nd4c_shape_equal(values[x].rank, values[x].shape, y->rank, y->shape) &&
-                    nd4c_factor_distributes(*factor);
-  return fits ? x : ND4C_VALUE_NONE;
+  const nd4c_value x = nd4c_factor_source(rewrite, node, factor);
+  return x >= 0 && nd4c_factor_distributes(*factor) ? x : ND4C_VALUE_NONE;
 }
 
 /* Whether the value is a constant that a new one may take the place of. */
