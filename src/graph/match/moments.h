@@ -1,5 +1,4 @@
-/* Means, squares, roots and factors as passes look for them. layer_norm, rms_norm, attention and scale_products call it.
- */
+/* Means, squares, roots and factors, as layer_norm, rms_norm, attention and scale_products look for them. */
 #ifndef ND4C_GRAPH_IR_MOMENTS_H
 #define ND4C_GRAPH_IR_MOMENTS_H
 
