@@ -28,7 +28,8 @@ ND4C_API nd4c_status nd4c_runner_of_plan(nd4c_plan *plan, nd4c_runner **runner);
 /* The same for a model, which runs on `context`; NULL: on the current one of the thread that runs it. UNSUPPORTED if an
  * input or output is a sequence or an optional. */
 ND4C_API nd4c_status nd4c_runner_of_model(nd4c_model *model, nd4c_context *context, nd4c_runner **runner);
-/* Releases the bound arrays. NULL is fine. */
+/* Releases the bound arrays. NULL is fine. While a call on the runner is in progress, as in a progress callback of its
+ * own run, it is not destroyed, and the log says so. */
 ND4C_API void nd4c_runner_destroy(nd4c_runner *runner);
 
 /* Binds an array to an input, in place of an earlier one; NULL: unbinds it. The runner holds a reference. Dtype, rank
@@ -74,7 +75,9 @@ ND4C_API nd4c_status nd4c_runner_clear(nd4c_runner *runner);
 ND4C_API nd4c_status nd4c_runner_run(nd4c_runner *runner);
 
 /* A reference to an output of the latest successful run: the bound array, or the fresh one, which the runner keeps
- * until its next run begins. The caller releases it. NAME; ARGUMENT: no run has given this output. */
+ * until its next run begins. The caller releases it. A fresh array that a run made in a workspace (nd4c/workspace.h)
+ * belongs to it: nd4c_runner_clear, or a bound output, lets the thread leave the workspace. NAME; ARGUMENT: no
+ * successful run has given this output, or another array was bound to it since. */
 ND4C_API nd4c_status nd4c_runner_get_output(nd4c_runner *runner, const char *name, nd4c_array **array);
 
 ND4C_EXTERN_C_END

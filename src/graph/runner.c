@@ -6,6 +6,7 @@
 
 #include "array/shape.h"
 #include "base/alloc.h"
+#include "base/config/log.h"
 #include "base/status.h"
 #include "device/storage/storage.h"
 #include "graph/variables.h"
@@ -20,6 +21,7 @@ static nd4c_status make_lists(nd4c_runner *made) {
   ND4C_TRY(nd4c_region_make(&made->region, inputs, sizeof *made->donated, &made->donated));
   ND4C_TRY(nd4c_region_make(&made->region, outputs, sizeof(nd4c_array *), &made->outputs));
   ND4C_TRY(nd4c_region_make(&made->region, outputs, sizeof(nd4c_array *), &made->results));
+  ND4C_TRY(nd4c_region_make(&made->region, outputs, sizeof *made->has, &made->has));
   return nd4c_region_make(&made->region, outputs, sizeof(nd4c_array *), &made->given);
 }
 
@@ -55,11 +57,16 @@ static void forget(nd4c_runner *runner) {
   for (int32_t i = 0; runner->given != NULL && i < runner->output_count; i++) {
     put(&runner->outputs[i], NULL);
     put(&runner->results[i], NULL);
+    runner->has[i] = false;
   }
 }
 
 void nd4c_runner_destroy(nd4c_runner *runner) {
   if (runner == NULL || runner->magic != ALIVE) {
+    return;
+  }
+  if (atomic_exchange_explicit(&runner->busy, true, memory_order_acquire)) {
+    nd4c_log_write(ND4C_LOG_ERROR, "runner", "nd4c_runner_destroy: a call on the runner is in progress: not destroyed");
     return;
   }
   forget(runner);
@@ -164,6 +171,7 @@ static nd4c_status bind_output(nd4c_runner *runner, const char *name, nd4c_array
   }
   put(&runner->outputs[index], array);
   put(&runner->results[index], NULL);
+  runner->has[index] = false;
   runner->checked = false;
   return ND4C_OK;
 }
@@ -234,8 +242,8 @@ static nd4c_status run(nd4c_runner *runner) {
   ND4C_TRY(runner->kind->run(runner->target, runner->context, &request));
   for (int32_t i = 0; i < runner->output_count; i++) {
     runner->results[i] = runner->outputs[i] == NULL ? runner->given[i] : NULL;
+    runner->has[i] = true;
   }
-  runner->ran = true;
   runner->checked = true;
   give_up(runner);
   return ND4C_OK;
@@ -253,7 +261,7 @@ static nd4c_status get_output(const nd4c_runner *runner, const char *name, nd4c_
     return nd4c_fail(ND4C_NULL_ARGUMENT, "runner: array is NULL");
   }
   nd4c_array *found = runner->outputs[index] != NULL ? runner->outputs[index] : runner->results[index];
-  if (!runner->ran || found == NULL) {
+  if (!runner->has[index] || found == NULL) {
     return nd4c_fail(ND4C_ARGUMENT, "runner: no run has given output '%.*s'", SHOWN, name);
   }
   *array = nd4c_array_retain(found);
@@ -271,7 +279,6 @@ nd4c_status nd4c_runner_clear(nd4c_runner *runner) {
     set_input(runner, i, NULL, false);
   }
   forget(runner);
-  runner->ran = false;
   return end(runner, ND4C_OK);
 }
 

@@ -34,7 +34,8 @@ struct nd4c_runner {
   bool *donated;                  /* by input */
   int32_t donations;
   nd4c_storage *spent; /* has the place of a donated array's; one reference, NULL until the first donation */
-  bool ran, checked;   /* there was a successful run; one with the same arrays */
+  bool *has;           /* by output: what is bound or fresh was written by a successful run */
+  bool checked;        /* there was a successful run with the same arrays */
 };
 
 nd4c_status nd4c_runner_make(const nd4c_runner_kind *kind, void *target, nd4c_context *context, int32_t input_count,

@@ -1,5 +1,6 @@
 /* Runners and what graphs and states keep: arrays that are constants or initial values and are donated, runs with
  * variables, and what a refused run leaves. */
+#include "graph/runner.h"
 #include "variables_check.h"
 
 static nd4c_runner *runner_of(nd4c_plan *plan) {
@@ -98,6 +99,33 @@ static void refused_runs_write_nothing(void **unused) {
   }
 }
 
+/* An array that was bound after the run has no output. */
+static void outputs_are_what_runs_wrote(void **unused) {
+  (void)unused;
+  nd4c_graph *graph = NULL;
+  nd4c_array *x = filled(3), *y = filled(99), *found = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value value = check_input(graph, "x", 2, shape);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, value, value)));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  nd4c_runner *runner = runner_of(plan);
+  CHECK_OK(nd4c_runner_bind_input(runner, "x", x));
+  CHECK_OK(nd4c_runner_run(runner));
+  CHECK_OK(nd4c_runner_bind_output(runner, "y", y));
+  assert_int_equal(nd4c_runner_get_output(runner, "y", &found), ND4C_ARGUMENT);
+  assert_null(found);
+  CHECK_OK(nd4c_runner_run(runner));
+  expect_output(runner, "y", 6);
+  atomic_store(&runner->busy, true); /* as while a callback of its run destroys it */
+  nd4c_runner_destroy(runner);
+  atomic_store(&runner->busy, false);
+  expect_output(runner, "y", 6);
+  nd4c_runner_destroy(runner);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  check_release((nd4c_array *[]){x, y}, 2);
+}
+
 /* -- workspaces ---------------------------------------------------------------------------------------------------- */
 
 /* An initial value that was made in a workspace outlives it in the state. */
@@ -133,9 +161,8 @@ static void initial_values_leave_their_workspace(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kept_arrays_may_be_donated),
-      cmocka_unit_test(refused_runs_write_nothing),
-      cmocka_unit_test(initial_values_leave_their_workspace),
+      cmocka_unit_test(kept_arrays_may_be_donated),           cmocka_unit_test(refused_runs_write_nothing),
+      cmocka_unit_test(outputs_are_what_runs_wrote),          cmocka_unit_test(initial_values_leave_their_workspace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
