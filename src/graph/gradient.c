@@ -139,21 +139,6 @@ static nd4c_status check(const nd4c_graph *graph, nd4c_value loss, const nd4c_va
   return ND4C_OK;
 }
 
-/* Takes back what was recorded before a failure. */
-static void take_back(nd4c_graph *graph, int32_t nodes, int32_t values, int32_t guards, int32_t taken) {
-  for (int32_t i = values; i < graph->value_count; i++) {
-    nd4c_array_release(graph->values[i].constant);
-  }
-  graph->node_count = nodes;
-  graph->value_count = values;
-  if (graph->extents != NULL) {
-    nd4c_extents_forget(graph->extents, guards);
-  }
-  if (graph->scopes != NULL) {
-    nd4c_ports_cut(&graph->scopes->used, taken);
-  }
-}
-
 /* The trainable variables, in a region. */
 static nd4c_status take_trainable(const nd4c_graph *graph, nd4c_region *region, int32_t count,
                                   const nd4c_value **values) {
@@ -176,17 +161,20 @@ static nd4c_status take_trainable(const nd4c_graph *graph, nd4c_region *region, 
 static nd4c_status run(nd4c_graph *graph, nd4c_region *region, nd4c_value loss, const nd4c_value *values, int32_t count,
                        nd4c_value *gradients) {
   backward b = {.graph = graph};
+  nd4c_value *found = NULL;
   ND4C_TRY(values == NULL ? take_trainable(graph, region, count, &values) : ND4C_OK);
   ND4C_TRY(check(graph, loss, values, count));
   ND4C_TRY(nd4c_region_make(region, graph->value_count, sizeof *b.depends, &b.depends));
   ND4C_TRY(nd4c_region_make(region, graph->value_count, sizeof *b.gradients, &b.gradients));
+  ND4C_TRY(nd4c_region_make(region, count, sizeof *found, &found));
   nd4c_graph_emitter_open(&b.emitter, graph, NULL);
-  const int32_t nodes = graph->node_count, before = graph->value_count;
-  const int32_t guards = graph->extents != NULL ? nd4c_extents_guard_count(graph->extents) : 0;
-  const int32_t taken = graph->scopes != NULL ? graph->scopes->used.count : 0;
-  const nd4c_status status = differentiate(&b, loss, values, count, gradients);
+  const nd4c_graph_mark mark = nd4c_graph_begin_recording(graph);
+  const nd4c_status status = differentiate(&b, loss, values, count, found);
   if (status != ND4C_OK) {
-    take_back(graph, nodes, before, guards, taken);
+    nd4c_graph_take_back(graph, mark);
+  }
+  for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
+    gradients[i] = found[i];
   }
   return status;
 }

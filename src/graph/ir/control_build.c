@@ -301,17 +301,12 @@ nd4c_status nd4c_graph_scan(nd4c_graph *graph, const nd4c_graph *body, const nd4
   building b = {
       .graph = graph, .function = "scan", .label = label, .control = {.kind = ND4C_CONTROL_SCAN, .limit = INT64_MAX}};
   ND4C_TRY(nd4c_graph_check(graph));
-  const int32_t nodes = graph->node_count, values = graph->value_count;
-  const int32_t guards = graph->extents != NULL ? nd4c_extents_guard_count(graph->extents) : 0;
+  const nd4c_graph_mark mark = nd4c_graph_begin_recording(graph);
   nd4c_status status = named(&b, build_scan(&b, body, options, outputs, output_count));
   status = status == ND4C_OK ? record(&b, outputs) : status;
   status = status == ND4C_OK ? named(&b, move_outputs(&b, options, outputs)) : status;
   if (status != ND4C_OK) { /* without what was recorded for the scan, before and behind it */
-    graph->node_count = nodes;
-    graph->value_count = values;
-    if (graph->extents != NULL) {
-      nd4c_extents_forget(graph->extents, guards);
-    }
+    nd4c_graph_take_back(graph, mark);
   }
   nd4c_deallocate(b.control.backward);
   finish(&b);

@@ -309,13 +309,36 @@ nd4c_status nd4c_graph_add_node(nd4c_graph *graph, nd4c_graph_node node, const n
   status = status == ND4C_OK ? add_outputs(graph, inferred, node.output_count, node.outputs) : status;
   if (status != ND4C_OK) {
     if (graph->scopes != NULL) {
-      nd4c_ports_cut(&graph->scopes->used, taken);
+      nd4c_scopes_cut(graph->scopes, taken);
     }
     return status;
   }
   graph->nodes[graph->node_count] = node;
   graph->node_count++;
   return ND4C_OK;
+}
+
+nd4c_graph_mark nd4c_graph_begin_recording(const nd4c_graph *graph) {
+  return (nd4c_graph_mark){
+      .nodes = graph->node_count,
+      .values = graph->value_count,
+      .guards = graph->extents != NULL ? nd4c_extents_guard_count(graph->extents) : 0,
+      .names = graph->scopes != NULL ? graph->scopes->used.count : 0,
+  };
+}
+
+void nd4c_graph_take_back(nd4c_graph *graph, nd4c_graph_mark mark) {
+  for (int32_t i = mark.values; i < graph->value_count; i++) {
+    nd4c_array_release(graph->values[i].constant);
+  }
+  graph->node_count = mark.nodes;
+  graph->value_count = mark.values;
+  if (graph->extents != NULL) {
+    nd4c_extents_forget(graph->extents, mark.guards);
+  }
+  if (graph->scopes != NULL) {
+    nd4c_scopes_cut(graph->scopes, mark.names);
+  }
 }
 
 /* No device computes strings, or anything from strings. */

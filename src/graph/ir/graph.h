@@ -85,6 +85,14 @@ nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, co
  * a failure. */
 nd4c_status nd4c_graph_add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_value *inputs,
                                 const nd4c_attr_value *attrs, const char *label, const nd4c_inferred *inferred);
+/* How far a graph is recorded. For who records several nodes, all of them or none: takes a mark before the first, and
+ * takes everything behind it back after a failure. */
+typedef struct nd4c_graph_mark {
+  int32_t nodes, values, guards, names;
+} nd4c_graph_mark;
+nd4c_graph_mark nd4c_graph_begin_recording(const nd4c_graph *graph);
+void nd4c_graph_take_back(nd4c_graph *graph, nd4c_graph_mark mark);
+
 /* INDEX if the graph has no such value; `what` names who asks. */
 nd4c_status nd4c_graph_check_value(const nd4c_graph *graph, nd4c_value value, const char *what);
 

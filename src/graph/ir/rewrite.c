@@ -50,22 +50,18 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   return ND4C_OK;
 }
 
-nd4c_rewrite_mark nd4c_rewrite_begin_recording(const nd4c_rewrite *rewrite) {
-  return (nd4c_rewrite_mark){rewrite->graph->node_count, rewrite->graph->value_count};
+nd4c_graph_mark nd4c_rewrite_begin_recording(const nd4c_rewrite *rewrite) {
+  return nd4c_graph_begin_recording(rewrite->graph);
 }
 
-nd4c_status nd4c_rewrite_end_recording(nd4c_rewrite *rewrite, nd4c_rewrite_mark mark, nd4c_status status) {
+nd4c_status nd4c_rewrite_end_recording(nd4c_rewrite *rewrite, nd4c_graph_mark mark, nd4c_status status) {
   nd4c_graph *graph = rewrite->graph;
   status = status == ND4C_OK ? make_room(rewrite, 1) : status;
   for (int32_t i = mark.nodes; i < graph->node_count && status == ND4C_OK; i++) {
     read_inputs(rewrite, i);
   }
-  for (int32_t i = mark.values; i < graph->value_count && status != ND4C_OK; i++) {
-    nd4c_array_release(graph->values[i].constant);
-  }
   if (status != ND4C_OK) {
-    graph->node_count = mark.nodes;
-    graph->value_count = mark.values;
+    nd4c_graph_take_back(graph, mark);
   }
   return status;
 }

@@ -42,11 +42,8 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite);
 /* For a pass that records nodes on the graph itself: takes a mark before it, and then ends it with the status of the
  * recording. That counts what the new nodes read or, after a failure, takes them and their values back; it returns the
  * status. */
-typedef struct nd4c_rewrite_mark {
-  int32_t nodes, values;
-} nd4c_rewrite_mark;
-nd4c_rewrite_mark nd4c_rewrite_begin_recording(const nd4c_rewrite *rewrite);
-nd4c_status nd4c_rewrite_end_recording(nd4c_rewrite *rewrite, nd4c_rewrite_mark mark, nd4c_status status);
+nd4c_graph_mark nd4c_rewrite_begin_recording(const nd4c_rewrite *rewrite);
+nd4c_status nd4c_rewrite_end_recording(nd4c_rewrite *rewrite, nd4c_graph_mark mark, nd4c_status status);
 
 /* The node that produces the value, if its op is `op`; else NULL. */
 nd4c_graph_node *nd4c_rewrite_producer(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_op op);

@@ -76,6 +76,13 @@ nd4c_status nd4c_scopes_push(nd4c_scopes *scopes, nd4c_region *region, const cha
   return ND4C_OK;
 }
 
+void nd4c_scopes_cut(nd4c_scopes *scopes, int32_t count) {
+  nd4c_ports_cut(&scopes->used, count);
+  for (int32_t i = 0; i < scopes->used.count; i++) {
+    scopes->used.items[i].value = 0; /* the next search finds the lowest free suffix, which is the one after the last */
+  }
+}
+
 nd4c_status nd4c_scopes_pop(nd4c_scopes *scopes) {
   if (scopes == NULL || scopes->depth == 0) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_graph_pop_scope: no scope is open");

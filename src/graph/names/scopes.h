@@ -30,6 +30,8 @@ nd4c_status nd4c_scopes_unique(nd4c_scopes *scopes, const char *name, nd4c_scope
 nd4c_status nd4c_scopes_take(nd4c_scopes *scopes, nd4c_region *region, const char *name);
 
 nd4c_status nd4c_scopes_push(nd4c_scopes *scopes, nd4c_region *region, const char *name);
+/* Keeps the first `count` names, and forgets the others and which suffixes were tried for them. */
+void nd4c_scopes_cut(nd4c_scopes *scopes, int32_t count);
 nd4c_status nd4c_scopes_pop(nd4c_scopes *scopes);
 void nd4c_scopes_free(nd4c_scopes *scopes);
 

@@ -41,7 +41,7 @@ static nd4c_status record(inlining *work, const nd4c_value *inputs, nd4c_value *
 }
 
 static nd4c_status run_once(inlining *work, const nd4c_value *inputs, nd4c_value *outputs) {
-  const nd4c_rewrite_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
+  const nd4c_graph_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
   return nd4c_rewrite_end_recording(work->rewrite, mark, record(work, inputs, outputs));
 }
 

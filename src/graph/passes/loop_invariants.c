@@ -168,7 +168,7 @@ static nd4c_status move_nodes(moving *work) {
       work->outer[work->body->nodes[i].outputs[0]] = ND4C_VALUE_NONE;
     }
   }
-  const nd4c_rewrite_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
+  const nd4c_graph_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
   ND4C_TRY(
       nd4c_rewrite_end_recording(work->rewrite, mark, nd4c_graph_append(graph, work->body, work->moved, work->outer)));
   for (int32_t i = 0; i < work->body->node_count; i++) {
@@ -203,7 +203,7 @@ static nd4c_status replace_node(moving *work, int32_t index, bool moves, nd4c_va
     }
   }
   const nd4c_graph_node node = graph->nodes[index];
-  const nd4c_rewrite_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
+  const nd4c_graph_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
   const int32_t lead = node.input_count - work->control->captured;
   nd4c_value *inputs = NULL;
   made->captured = work->input_count;

@@ -132,6 +132,7 @@ static void refused_scans_leave_no_guards(void **state) {
   CHECK_OK(nd4c_graph_dim(graph, "m", 1, -1, &m));
   s = control_input(graph, ND4C_FLOAT32, 1, &n);
   x = control_input(graph, ND4C_FLOAT32, 2, (int64_t[]){5, m});
+  CHECK_OK(nd4c_graph_push_scope(graph, "s"));
   for (int32_t axis = 2; axis > 0; axis--) {
     const nd4c_scan_options options = {.struct_size = sizeof options,
                                        .carried_count = 1,
@@ -143,6 +144,7 @@ static void refused_scans_leave_no_guards(void **state) {
     assert_int_equal(nd4c_extents_guard_count(graph->extents), axis == 2 ? 0 : 1);
     assert_int_equal(graph->node_count, axis == 2 ? 0 : 2);
   }
+  assert_int_equal(nd4c_graph_find_node(graph, "s/here"), 0); /* the name was free again */
   nd4c_graph_destroy(graph);
   nd4c_graph_destroy(body);
 }

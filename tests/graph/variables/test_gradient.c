@@ -207,6 +207,22 @@ static void what_has_no_gradient_is_named(void **unused) {
   nd4c_graph_destroy(graph);
 }
 
+/* Names after a refused gradient are as if nobody had asked for it. */
+static void refused_gradients_leave_no_names(void **unused) {
+  (void)unused;
+  nd4c_graph *graph = NULL;
+  nd4c_value gradient = -7;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_push_scope(graph, "s"));
+  const nd4c_value x = check_input(graph, "x", 2, shape), odd = check_unary(graph, ND4C_OP_cumulative_sum, x);
+  const nd4c_value loss = mean_of(graph, check_binary(graph, ND4C_OP_multiply, odd, x));
+  assert_int_equal(nd4c_graph_gradient(graph, loss, &x, 1, &gradient), ND4C_UNSUPPORTED);
+  assert_int_equal(gradient, -7);
+  (void)check_binary(graph, ND4C_OP_multiply, x, x);
+  assert_int_equal(nd4c_graph_find_node(graph, "s/multiply_1"), nd4c_graph_node_count(graph) - 1);
+  nd4c_graph_destroy(graph);
+}
+
 /* -- training ------------------------------------------------------------------------------------------------------ */
 
 /* y = x a + b for batches of any size; Adam changes a and b. */
@@ -300,6 +316,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rules_agree_with_differences),
       cmocka_unit_test(what_has_no_gradient_is_named),
+      cmocka_unit_test(refused_gradients_leave_no_names),
       cmocka_unit_test(a_plan_trains_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
