@@ -76,7 +76,6 @@ static nd4c_status check_writable(const nd4c_plan *plan, const nd4c_run_request 
 
 static nd4c_status check_arguments(const nd4c_plan *plan, const nd4c_run_request *request) {
   const nd4c_graph *graph = plan->graph;
-  ND4C_TRY(check_counts(request, graph->inputs.count, graph->outputs.count));
   for (int32_t i = 0; i < request->input_count; i++) {
     ND4C_TRY(check_array(plan, "input", &graph->inputs.items[i], request->inputs[i]));
   }
@@ -315,8 +314,9 @@ static nd4c_status run_caller(nd4c_plan *plan, const nd4c_run_request *request) 
 }
 
 /* An array may have been donated since it was checked. */
-static nd4c_status check_run(const nd4c_plan *plan, const nd4c_run_request *request) {
+static nd4c_status check_run(const nd4c_plan *plan, const nd4c_run_request *request, int32_t inputs, int32_t outputs) {
   if (!request->checked || plan->dynamic != NULL) {
+    ND4C_TRY(check_counts(request, inputs, outputs));
     ND4C_TRY(check_arguments(plan, request));
   }
   ND4C_TRY(check_writable(plan, request));
@@ -326,7 +326,7 @@ static nd4c_status check_run(const nd4c_plan *plan, const nd4c_run_request *requ
 
 nd4c_status nd4c_plan_run_ports(nd4c_plan *plan, nd4c_context *context, const nd4c_run_request *request) {
   nd4c_plan *caller = NULL;
-  ND4C_TRY(check_run(plan, request));
+  ND4C_TRY(check_run(plan, request, plan->graph->inputs.count, plan->graph->outputs.count));
   if (plan->dynamic != NULL) {
     return nd4c_dynamic_run(plan, context, request);
   }
@@ -346,7 +346,8 @@ nd4c_status nd4c_plan_run_request(nd4c_plan *plan, nd4c_context *context, const 
   if (plan->variables == NULL) {
     return nd4c_plan_run_ports(plan, context, request);
   }
-  ND4C_TRY(check_counts(request, nd4c_plan_given_inputs(plan), nd4c_plan_given_outputs(plan)));
+  /* The caller's ports come first: a refused run does not wait for the turn of the state. */
+  ND4C_TRY(check_run(plan, request, nd4c_plan_given_inputs(plan), nd4c_plan_given_outputs(plan)));
   return nd4c_plan_run_variables(plan, context, request);
 }
 

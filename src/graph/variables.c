@@ -7,6 +7,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/storage/storage.h"
 #include "graph/ir/control.h"
 #include "graph/ir/rewrite.h"
 #include "graph/ir/variables.h"
@@ -336,14 +337,15 @@ static nd4c_status prepare(const nd4c_plan *plan, const run_frame *frame) {
   return ND4C_OK;
 }
 
-/* A failed run may have written what it was to assign. */
+/* A failed run has poisoned what it may have written of what it was to assign; the rest serves the next run. */
 static void commit(const nd4c_plan_variables *variables, bool succeeded) {
   nd4c_lock_acquire(&variables->state->lock);
   for (int32_t i = 0; i < variables->assigned_count; i++) {
+    nd4c_state_item *item = variables->assigned[i];
     if (succeeded) {
-      nd4c_state_commit(variables->assigned[i]);
-    } else {
-      nd4c_state_abandon(variables->assigned[i]);
+      nd4c_state_commit(item);
+    } else if (item->spare != NULL && nd4c_storage_is_poisoned(item->spare->storage)) {
+      nd4c_state_abandon(item);
     }
   }
   nd4c_lock_release(&variables->state->lock);
@@ -358,6 +360,7 @@ static nd4c_status run_frame_of(nd4c_plan *plan, nd4c_context *context, run_fram
   whole.input_count = variables->input_count + variables->count;
   whole.output_count = variables->output_count + variables->assigned_count;
   whole.donated = request->donated != NULL ? frame->donated : NULL;
+  whole.checked = true; /* the caller's ports were, and the state's arrays were when they were added */
   snapshot(variables, frame);
   nd4c_status status = prepare(plan, frame);
   status = status == ND4C_OK ? nd4c_plan_run_ports(plan, context, &whole) : status;

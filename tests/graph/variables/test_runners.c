@@ -1,6 +1,7 @@
 /* Runners and what graphs and states keep: arrays that are constants or initial values and are donated, runs with
  * variables, and what a refused run leaves. */
 #include "graph/runner.h"
+#include "graph/state/state.h"
 #include "variables_check.h"
 
 static nd4c_runner *runner_of(nd4c_plan *plan) {
@@ -126,6 +127,63 @@ static void outputs_are_what_runs_wrote(void **unused) {
   check_release((nd4c_array *[]){x, y}, 2);
 }
 
+/* -- runs with variables ------------------------------------------------------------------------------------------- */
+
+/* Warm runs, a donated input next to an assigned variable, and refusals in between, which cost nothing. */
+static void runners_assign_variables(void **unused) {
+  (void)unused;
+  nd4c_graph *graph = make_counter();
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  nd4c_state *state = state_of(graph);
+  nd4c_runner *runner = runner_of(plan);
+  nd4c_array *x = filled(1), *y = filled(0), *odd = NULL, *given = filled(2);
+  nd4c_cancellation *cancellation = NULL;
+  const nd4c_array *inputs[1];
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 1, (int64_t[]){3}, 0, NULL, &odd));
+  CHECK_OK(nd4c_cancellation_create(&cancellation));
+  CHECK_OK(nd4c_cancellation_request(cancellation));
+  CHECK_OK(nd4c_runner_bind_input(runner, "x", x));
+  CHECK_OK(nd4c_runner_bind_output(runner, "y", y));
+  for (int32_t i = 0; i < 3; i++) {
+    CHECK_OK(nd4c_runner_run(runner));
+  }
+  CHECK_OK(nd4c_cancellation_enter(cancellation)); /* the thread's first one allocates */
+  CHECK_OK(nd4c_cancellation_leave(cancellation));
+  const nd4c_array *spare = state->items[0]->spare;
+  const int64_t before = nd4c_allocation_count();
+  assert_non_null(spare);
+  inputs[0] = odd;
+  assert_int_equal(nd4c_plan_run(plan, inputs, 1, &y, 1), ND4C_SHAPE);
+  assert_ptr_equal(state->items[0]->spare, spare);
+  CHECK_OK(nd4c_state_begin(state)); /* a refused run does not wait for the turn */
+  assert_int_equal(nd4c_plan_run(plan, inputs, 1, &y, 1), ND4C_SHAPE);
+  nd4c_state_end(state);
+  CHECK_OK(nd4c_cancellation_enter(cancellation));
+  assert_int_equal(nd4c_runner_run(runner), ND4C_CANCELLED);
+  CHECK_OK(nd4c_cancellation_leave(cancellation));
+  CHECK_OK(nd4c_runner_run(runner));
+  CHECK_OK(nd4c_runner_run(runner));
+  assert_int_equal(nd4c_allocation_count() - before, 0);
+  expect_variable(state, "n", 6);
+  expect_output(runner, "y", 10);
+  CHECK_OK(nd4c_runner_bind_output(runner, "y", NULL));
+  CHECK_OK(nd4c_runner_donate(runner, "x", given));
+  CHECK_OK(nd4c_cancellation_enter(cancellation));
+  assert_int_equal(nd4c_runner_run(runner), ND4C_CANCELLED);
+  CHECK_OK(nd4c_cancellation_leave(cancellation));
+  expect_all(given, 2); /* still bound, and with its value */
+  CHECK_OK(nd4c_runner_run(runner));
+  assert_int_equal(nd4c_array_wait(given), ND4C_POISONED);
+  expect_output(runner, "y", 12);
+  expect_variable(state, "n", 8);
+  nd4c_cancellation_destroy(cancellation);
+  nd4c_runner_destroy(runner);
+  nd4c_state_release(state);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  check_release((nd4c_array *[]){x, y, odd, given}, 4);
+}
+
 /* -- workspaces ---------------------------------------------------------------------------------------------------- */
 
 /* An initial value that was made in a workspace outlives it in the state. */
@@ -162,7 +220,8 @@ static void initial_values_leave_their_workspace(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kept_arrays_may_be_donated),           cmocka_unit_test(refused_runs_write_nothing),
-      cmocka_unit_test(outputs_are_what_runs_wrote),          cmocka_unit_test(initial_values_leave_their_workspace),
+      cmocka_unit_test(outputs_are_what_runs_wrote),          cmocka_unit_test(runners_assign_variables),
+      cmocka_unit_test(initial_values_leave_their_workspace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
