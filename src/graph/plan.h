@@ -340,8 +340,9 @@ nd4c_status nd4c_plan_note_ports(nd4c_plan *plan);
  * has read the input before the output's first step, or this step computes in place. Only plans in mode direct do so.
  */
 bool nd4c_plan_may_overlay(const nd4c_plan *plan, int32_t input, int32_t output);
-/* A line of the report for each output that may have the memory of an input; for plans in mode direct. */
-void nd4c_plan_print_overlays(const nd4c_plan *plan, nd4c_text *text);
+/* A line of the report for each output that may have the memory of an input, of the first `inputs` and `outputs`, which
+ * are the caller's: the arrays of variables have memory of their own. For plans in mode direct. */
+void nd4c_plan_print_overlays(const nd4c_plan *plan, int32_t inputs, int32_t outputs, nd4c_text *text);
 /* Whether a step may write its only output to the memory of its input `index`: the op or the segment computes in place,
  * the layouts are equal, and no other operand reads the memory otherwise. The caller knows that no later step reads
  * it. */

@@ -379,7 +379,7 @@ static void print_made(const nd4c_plan *plan, nd4c_text *report) {
   }
   print_memory(plan, report);
   if (nd4c_plan_is_direct(plan)) {
-    nd4c_plan_print_overlays(plan, report);
+    nd4c_plan_print_overlays(plan, nd4c_plan_given_inputs(plan), nd4c_plan_given_outputs(plan), report);
   }
   if (plan->place_count > 1) {
     nd4c_plan_print_copies(plan, report);

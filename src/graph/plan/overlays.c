@@ -102,11 +102,11 @@ static bool is_as_large(const nd4c_plan *plan, int32_t input, int32_t output) {
   return from->dtype == to->dtype && from->size == to->size && to->size > 0;
 }
 
-void nd4c_plan_print_overlays(const nd4c_plan *plan, nd4c_text *text) {
+void nd4c_plan_print_overlays(const nd4c_plan *plan, int32_t inputs, int32_t outputs, nd4c_text *text) {
   enum { SHOWN = 200 };
-  for (int32_t i = 0; i < plan->graph->outputs.count; i++) {
+  for (int32_t i = 0; i < outputs; i++) {
     int32_t count = 0, first = 0;
-    for (int32_t k = plan->graph->inputs.count - 1; k >= 0; k--) {
+    for (int32_t k = inputs - 1; k >= 0; k--) {
       const bool fits = is_as_large(plan, k, i) && nd4c_plan_may_overlay(plan, k, i);
       count += fits;
       first = fits ? k : first;
@@ -116,7 +116,7 @@ void nd4c_plan_print_overlays(const nd4c_plan *plan, nd4c_text *text) {
                       plan->graph->outputs.items[i].name, SHOWN, plan->graph->inputs.items[first].name);
     }
     if (count > 1) {
-      nd4c_text_print(text, " or of %d others", count - 1);
+      nd4c_text_print(text, count == 2 ? " or of 1 other" : " or of %d others", count - 1);
     }
     if (count > 0) {
       nd4c_text_print(text, "\n");

@@ -176,6 +176,11 @@ static void runners_assign_variables(void **unused) {
   assert_int_equal(nd4c_array_wait(given), ND4C_POISONED);
   expect_output(runner, "y", 12);
   expect_variable(state, "n", 8);
+  char *report = NULL;
+  CHECK_OK(nd4c_plan_report(plan, &report));
+  assert_null(strstr(report, "of input 'n'")); /* no caller gives the arrays of a variable */
+  assert_null(strstr(report, "output 'assign n' may have"));
+  nd4c_free(report);
   nd4c_cancellation_destroy(cancellation);
   nd4c_runner_destroy(runner);
   nd4c_state_release(state);
