@@ -164,6 +164,10 @@ static void *take(size_t bytes, bool zeroed) {
   return zeroed ? memset(block, 0, bytes) : block;
 }
 
+size_t nd4c_recycle_size(size_t bytes) {
+  return !ND4C_RECYCLES || bytes > ND4C_RECYCLE_LARGEST ? bytes : (size_t)1 << (SMALLEST_BITS + class_of(bytes));
+}
+
 void *nd4c_recycle_take(size_t bytes) {
   return take(bytes, true);
 }

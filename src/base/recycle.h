@@ -14,6 +14,8 @@ enum { ND4C_RECYCLES = ND4C_RED_ZONE == 0 };
 /* Size of the largest recycled block; larger ones are allocated and freed by the system. */
 enum { ND4C_RECYCLE_LARGEST = 64 * 1024 };
 
+/* Bytes that a block has which is taken with `bytes`: those of its class. */
+size_t nd4c_recycle_size(size_t bytes);
 /* A zeroed block; NULL if memory is exhausted. While a test waits for an allocation to fail, every block is a fresh
  * allocation, so that recycling hides no failure. */
 void *nd4c_recycle_take(size_t bytes);

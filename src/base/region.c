@@ -21,7 +21,8 @@ struct nd4c_region_chunk {
 enum { CHUNK_BYTES = 16384 - sizeof(nd4c_region_chunk), LIST_START = 4, LIST_LIMIT = 1 << 28 };
 
 static nd4c_status add_chunk(nd4c_region *region, size_t bytes, const char *what) {
-  size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+  const size_t least = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+  const size_t size = nd4c_recycle_size(sizeof(nd4c_region_chunk) + least) - sizeof(nd4c_region_chunk);
   if (region->limit > 0 && (size > region->limit || region->total > region->limit - size)) {
     return nd4c_fail(ND4C_FORMAT, "%s would take more than the %zu bytes that a file of this size may", what,
                      region->limit);

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/recycle.h"
+#include "base/region.h"
 
 static bool is_zero(const unsigned char *block, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) {
@@ -54,6 +55,23 @@ static void sizes_are_kept_zeroed_and_trimmed(void **state) {
     assert_int_equal(nd4c_allocation_count() - before, 1);
   }
   nd4c_recycle_give(NULL, 64);
+}
+
+/* Bytes that regions count are those that they hold, and they use all of them. */
+static void regions_count_whole_blocks(void **state) {
+  enum { FIRST = 20000, SECOND = 10000 }; /* both fit a block of 32 KiB */
+  nd4c_region region = {0};
+  (void)state;
+  assert_true(nd4c_recycle_size(FIRST) >= FIRST);
+  assert_int_equal(nd4c_recycle_size(ND4C_RECYCLE_LARGEST + 1), ND4C_RECYCLE_LARGEST + 1);
+  assert_non_null(nd4c_region_take(&region, FIRST, 1));
+  const size_t total = region.total;
+  assert_non_null(nd4c_region_take(&region, SECOND, 1));
+  if (ND4C_RECYCLES) {
+    assert_true(total < nd4c_recycle_size(FIRST) && total + 64 >= nd4c_recycle_size(FIRST));
+    assert_int_equal(region.total, total);
+  }
+  nd4c_region_free(&region);
 }
 
 static void a_block_grows(void **state) {
@@ -203,6 +221,7 @@ static void the_child_of_a_fork_goes_on(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_kept_zeroed_and_trimmed),
+      cmocka_unit_test(regions_count_whole_blocks),
       cmocka_unit_test(a_block_grows),
       cmocka_unit_test(what_is_kept_hides_no_failure),
       cmocka_unit_test(what_another_thread_gives_back_returns),

@@ -219,6 +219,20 @@ static void expect_decline(call_frame *frame, const char *text) {
   assert_string_equal(reason, text);
 }
 
+/* A caller without room for the reason gets none. */
+static void test_declines_without_room(void **state) {
+  call_frame frame = {.output.rank = 0};
+  char reason[] = "as before";
+  (void)state;
+  make_linear(&cases[0], &frame);
+  frame.inputs[ND4C_IN_linear_w].flags = 0;
+  assert_false(packed_kernel("linear")->usable(&frame.call, reason, 0));
+  assert_string_equal(reason, "as before");
+  assert_false(packed_kernel("linear")->usable(&frame.call, reason, 4));
+  assert_string_equal(reason, "the");
+  release(&frame);
+}
+
 static void test_declines(void **state) {
   (void)state;
   if (is_left_to_libraries()) {
@@ -252,6 +266,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_agrees_with_reference),  cmocka_unit_test(test_width_does_not_show),
       cmocka_unit_test(test_long_sums_are_exact),    cmocka_unit_test(test_addend_is_added_once),
-      cmocka_unit_test(test_layout_knows_the_order), cmocka_unit_test(test_declines)};
+      cmocka_unit_test(test_layout_knows_the_order), cmocka_unit_test(test_declines),
+      cmocka_unit_test(test_declines_without_room)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

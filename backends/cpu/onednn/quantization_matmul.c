@@ -380,7 +380,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(node), &dnn, &memory));
   node *s = memory;
   s->dnn = dnn;
-  s->width = nd4c_onednn_width(call, (double)call->inputs[A].size * (double)p.b_shape[p.rank - 1], 1);
+  s->width = nd4c_onednn_width(call, (double)call->outputs[0].size * (double)p.a_shape[p.rank - 1], 1);
   s->flips = flips;
   s->gathers = gathers;
   if (gathers) {

@@ -22,6 +22,9 @@ int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
 bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
 
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
+  if (reason_size == 0) {
+    return false;
+  }
   va_list arguments;
   va_start(arguments, format);
   if (strcmp(format, "%s") == 0) { /* most refusals are a text as it is, and a binding of a plan asks for many */
