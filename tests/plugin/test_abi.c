@@ -446,7 +446,8 @@ FIELD(nd4c_host, files, 152);
 FIELD(nd4c_host, check_cancelled, 160);
 FIELD(nd4c_host, device_memory, 168);
 FIELD(nd4c_host, cpu_features, 176);
-GROWS(nd4c_host, 184);
+FIELD(nd4c_host, allow_tiles, 184);
+GROWS(nd4c_host, 192);
 
 FIELD(nd4c_host_threads, struct_size, 0);
 FIELD(nd4c_host_threads, lock_acquire, 8);

@@ -117,7 +117,7 @@ static job job_of(const nd4c_call *call) {
   nd4c_attend_panel *p = &j.start;
   p->storage = storage_of(q->dtype);
   p->pairs = nd4c_simd.attention->has_pairs && nd4c_simd_multiplies_pairs && (call->flags & ND4C_CALL_REDUCED) != 0;
-  p->tiles = p->pairs && nd4c_simd.attention->has_tiles && nd4c_simd_multiplies_tiles;
+  p->tiles = p->pairs && nd4c_simd.attention->has_tiles && nd4c_simd_may_use_tiles();
   p->head = head_size(q, ND4C_INT_OF(call, attention_q_heads));
   p->v_head = head_size(v, given);
   p->scale = ND4C_REAL_OF(call, attention_scale);

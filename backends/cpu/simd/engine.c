@@ -3,6 +3,7 @@
 #include "backends/cpu/simd/simd.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,9 @@ static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
 
 nd4c_simd_tables nd4c_simd = ND4C_LOWEST_LEVEL(LEVEL_TABLES);
 int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
-bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
+bool nd4c_simd_multiplies_pairs;
+static bool multiplies_tiles;      /* the processor does */
+static _Atomic bool tiles_refused; /* by the system, when a kernel asked */
 
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
   if (reason_size == 0) {
@@ -90,10 +93,19 @@ static bool has_feature(const char *name) {
   return ND4C_HAS_FIELD(nd4c_cpu_host, cpu_features) && strstr(nd4c_cpu_host->cpu_features(), name) != NULL;
 }
 
+bool nd4c_simd_may_use_tiles(void) {
+  if (!multiplies_tiles || !ND4C_HAS_FIELD(nd4c_cpu_host, allow_tiles)) {
+    return false;
+  }
+  const bool allowed = nd4c_cpu_host->allow_tiles();
+  atomic_store_explicit(&tiles_refused, !allowed, memory_order_relaxed);
+  return allowed;
+}
+
 void nd4c_cpu_simd_open(void) {
   nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
   nd4c_simd_multiplies_pairs = has_feature("avx512_bf16");
-  nd4c_simd_multiplies_tiles = has_feature("amx_bf16");
+  multiplies_tiles = has_feature("amx_bf16");
   if (fast_is_wanted()) {
     use_fast_loops();
   }
@@ -111,10 +123,13 @@ static bool engine_state(bool verify, char *text, size_t text_size) {
   const nd4c_simd_tables *tables = tables_of(nd4c_cpu_host->cpu_level());
   bool has = tables->fast->power.both != NULL;
   (void)verify;
-  (void)snprintf(text, text_size, "part of this library, level %s%s", tables->level,
+  (void)snprintf(text, text_size, "part of this library, level %s%s%s", tables->level,
                  !fast_is_wanted() ? ""
                  : has             ? ", fast math"
-                                   : ", which has no fast math of its own");
+                                   : ", which has no fast math of its own",
+                 atomic_load_explicit(&tiles_refused, memory_order_relaxed)
+                     ? "; the system lets this process use no tiles (AMX)"
+                     : "");
   return true;
 }
 

@@ -46,9 +46,11 @@ extern nd4c_simd_tables nd4c_simd;
 
 /* Results of more bytes than this are written past the caches. */
 extern int64_t nd4c_simd_stream_bytes;
-/* The processor multiplies pairs of bfloat16 (AVX-512 BF16), and by tiles (AMX), which no level promises. Set by
- * nd4c_cpu_simd_open. */
-extern bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
+/* The processor multiplies pairs of bfloat16 (AVX-512 BF16), which no level promises. Set by nd4c_cpu_simd_open. */
+extern bool nd4c_simd_multiplies_pairs;
+/* Whether the processor multiplies pairs by tiles (AMX) and the system lets this process do so. The first call asks the
+ * system, which has effects on the program (host->allow_tiles): for calls that will use them. */
+bool nd4c_simd_may_use_tiles(void);
 
 #define ND4C_SIMD_PRIORITY 100
 

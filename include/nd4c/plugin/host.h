@@ -92,6 +92,12 @@ typedef struct nd4c_host {
   /* Space-separated names of the instruction-set extensions that the CPU has and the operating system supports, as in
    * nd4c_machine_info.cpu_features ("avx2 fma avx512f avx512_bf16"). Levels promise some of them. Static. */
   const char *(*cpu_features)(void);
+
+  /* Asks the operating system to let this process use the tile registers of x86-64 (AMX); false if the processor has
+   * none or the system refuses, as Linux does while a thread has a signal stack that is too small. Features name
+   * amx_tile before anyone has asked. Linux then refuses signal stacks of less than about 11 KiB (sigaltstack), so call
+   * it only for work that will use tiles. The first answer holds for the process. Any thread. */
+  bool (*allow_tiles)(void);
 } nd4c_host;
 
 ND4C_EXTERN_C_END

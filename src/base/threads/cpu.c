@@ -120,7 +120,7 @@ static void detect_features(void) {
     const feature *f = &features[i];
     nd4c_compiler_cpuid(f->leaf, f->subleaf, registers);
     bool usable = (registers[f->reg] >> f->bit & 1) != 0 && (saved & f->state) == f->state;
-    feature_found(f->name, usable && (f->state != STATE_AMX || nd4c_os_allow_tiles()), f->level);
+    feature_found(f->name, usable, f->level);
   }
 }
 
@@ -234,6 +234,18 @@ const char *nd4c_cpu_level_reason(void) {
 const char *nd4c_cpu_features(void) {
   nd4c_once_run(&detected, cpu_detect);
   return feature_text;
+}
+
+static nd4c_once tiles_asked = ND4C_ONCE_INIT;
+static bool tiles_allowed; /* written once by ask_for_tiles */
+
+static void ask_for_tiles(void) {
+  tiles_allowed = strstr(nd4c_cpu_features(), "amx_tile") != NULL && nd4c_os_allow_tiles();
+}
+
+bool nd4c_cpu_allow_tiles(void) {
+  nd4c_once_run(&tiles_asked, ask_for_tiles);
+  return tiles_allowed;
 }
 
 const char *nd4c_cpu_model(void) {

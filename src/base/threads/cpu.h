@@ -4,6 +4,7 @@
 #ifndef ND4C_BASE_THREADS_CPU_H
 #define ND4C_BASE_THREADS_CPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,10 @@ const char *nd4c_cpu_level_name(int level);
 const char *nd4c_cpu_level_reason(void);
 /* Space-separated names of the features found ("avx2 fma avx512f avx512_bf16 ..."). Static. */
 const char *nd4c_cpu_features(void);
+/* Asks the system, once, to let this process use tile registers (AMX), which the features name wherever the processor
+ * has them. Linux then refuses signal stacks (sigaltstack) of less than about 11 KiB in the whole process, so only a
+ * kernel that is to use tiles asks. The first answer holds: results must not change in mid-program. */
+bool nd4c_cpu_allow_tiles(void);
 /* Model name as the CPU states it. Static. */
 const char *nd4c_cpu_model(void);
 /* Bytes of the last-level cache, 0 if unknown. */

@@ -213,6 +213,7 @@ const nd4c_host *nd4c_host_table(void) {
       .check_cancelled = nd4c_cancellation_check_scope,
       .device_memory = &nd4c_held_table,
       .cpu_features = host_cpu_features,
+      .allow_tiles = nd4c_cpu_allow_tiles,
   };
   return &table;
 }
