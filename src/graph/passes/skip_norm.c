@@ -48,20 +48,22 @@ static bool is_in_chain(const nd4c_rewrite *rewrite, nd4c_value value) {
   return category == ND4C_CATEGORY_UNARY || category == ND4C_CATEGORY_BINARY || category == ND4C_CATEGORY_TERNARY;
 }
 
-/* The operands of the sum: x has its shape, the other one broadcasts. */
+/* The operands of the sum, which have its shape: a sum that broadcasts is left to add, for which there are kernels. */
 static bool read_sum(const nd4c_rewrite *rewrite, match *found) {
   const nd4c_graph_node *sum = nd4c_rewrite_producer(rewrite, found->sum, ND4C_OP_add);
   const nd4c_graph_value *values = rewrite->graph->values, *whole = &values[found->sum];
   for (int32_t i = 0; sum != NULL && i < 2; i++) {
-    const nd4c_graph_value *x = &values[sum->inputs[i]];
-    if (values[sum->inputs[0]].dtype == values[sum->inputs[1]].dtype &&
-        nd4c_shape_equal(x->rank, x->shape, whole->rank, whole->shape)) {
-      found->inputs[ND4C_IN_skip_layer_norm_x] = sum->inputs[i];
-      found->inputs[ND4C_IN_skip_layer_norm_skip] = sum->inputs[1 - i];
-      return !is_in_chain(rewrite, sum->inputs[0]) && !is_in_chain(rewrite, sum->inputs[1]);
+    const nd4c_graph_value *operand = &values[sum->inputs[i]];
+    if (operand->dtype != whole->dtype || !nd4c_shape_equal(operand->rank, operand->shape, whole->rank, whole->shape) ||
+        is_in_chain(rewrite, sum->inputs[i])) {
+      return false;
     }
   }
-  return false;
+  if (sum != NULL) {
+    found->inputs[ND4C_IN_skip_layer_norm_x] = sum->inputs[0];
+    found->inputs[ND4C_IN_skip_layer_norm_skip] = sum->inputs[1];
+  }
+  return sum != NULL;
 }
 
 static nd4c_status merge(nd4c_rewrite *rewrite, const match *found) {

@@ -215,6 +215,38 @@ static void guards_outlive_their_nodes(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static int32_t count_op(const nd4c_graph *graph, nd4c_op op) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < nd4c_graph_node_count(graph); i++) {
+    nd4c_node_info node = {.struct_size = sizeof node};
+    CHECK_OK(nd4c_graph_get_node(graph, i, &node));
+    count += node.op->op == op;
+  }
+  return count;
+}
+
+/* Positions that are added to each item of a batch: no kernel of skip_layer_norm broadcasts them, also if a batch of
+ * one item would need none to. */
+static void sums_that_broadcast_stay(void **state) {
+  (void)state;
+  for (int32_t broadcasts = 0; broadcasts < 2; broadcasts++) {
+    nd4c_graph *graph = NULL, *optimised = NULL;
+    int64_t n = 0;
+    CHECK_OK(nd4c_graph_create(&graph));
+    CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &n));
+    const int64_t batch[] = {n, 4, 16}, one[] = {4, 16};
+    const nd4c_value x = check_input(graph, "x", 3, batch);
+    const nd4c_value p = broadcasts ? check_input(graph, "p", 2, one) : check_input(graph, "p", 3, batch);
+    const nd4c_value sum = check_binary(graph, ND4C_OP_add, check_op(graph, ND4C_OP_softmax, &x, 1, NULL, 0), p);
+    const nd4c_value operands[] = {sum, check_constant(graph, 1, &one[1], 1, 0.5, 1.5)};
+    CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_layer_norm, operands, 2, NULL, 0)));
+    CHECK_OK(nd4c_graph_optimize(graph, NULL, NULL, &optimised));
+    assert_int_equal(count_op(optimised, ND4C_OP_skip_layer_norm), 1 - broadcasts);
+    nd4c_graph_destroy(optimised);
+    nd4c_graph_destroy(graph);
+  }
+}
+
 /* -- what is said -------------------------------------------------------------------------------------------------- */
 
 static void left_out_passes_are_named(void **state) {
@@ -307,6 +339,7 @@ int main(void) {
       cmocka_unit_test(indices_must_be_in_range_of_every_size),
       cmocka_unit_test(rewrites_assume_nothing_new),
       cmocka_unit_test(guards_outlive_their_nodes),
+      cmocka_unit_test(sums_that_broadcast_stay),
       cmocka_unit_test(left_out_passes_are_named),
       cmocka_unit_test(costs_are_those_of_usual_sizes),
       cmocka_unit_test(costs_follow_guards),

@@ -163,7 +163,21 @@ main = graph([node("Loop", ["n", "", "x"], ["y"], body=body),
              [value("x", FLOAT, shape), value("p", BOOL, [])], [value("y", FLOAT, shape), value("z", FLOAT, shape)], [trips])
 model(sys.argv[1], main)
 PYTHON
+# An attribute with an extent: zeros of the shape of x.
+cat >"$work/extents.py" <<'PYTHON'
+import sys
+
+from wire import *
+
+shape = ["batch", 4]
+main = graph([node("Shape", ["x"], ["s"]), node("ConstantOfShape", ["s"], ["o"]), node("Add", ["x", "o"], ["y"])],
+             [value("x", FLOAT, shape)], [value("y", FLOAT, shape)])
+model(sys.argv[1], main)
+PYTHON
 if [ -x "${python:-}" ]; then
+  "$python" "$work/extents.py" "$work/extents.onnx"
+  expect 0 "$nd4c" graph show "$work/extents.onnx"
+  says out '\{shape batch 4\}'
   "$python" "$work/bodies.py" "$work/bodies.onnx"
   expect 0 "$nd4c" graph show "$work/bodies.onnx" --shape x=3,4
   says out "= loop 'my_Loop' .*\{loop, 7000 rounds\}"

@@ -138,19 +138,24 @@ static bool is_shown(const nd4c_attr_value *preset, const nd4c_attr_value *value
   }
 }
 
-static void print_number(FILE *file, nd4c_op op, int32_t attr, int64_t number) {
+/* A number, the word of an enum for it, or the expression of an extent. */
+static void print_number(FILE *file, const nd4c_graph *graph, nd4c_op op, int32_t attr, int64_t number) {
   const char *word = word_of(op, attr, number);
+  char *extent = NULL;
   if (word != NULL) {
     (void)fputs(word, file);
+  } else if (nd4c_extent_is_symbolic(number) && nd4c_graph_extent_text(graph, number, &extent) == ND4C_OK) {
+    cli_print_name(file, extent);
+    nd4c_free(extent);
   } else {
     (void)fprintf(file, "%" PRId64, number);
   }
 }
 
-static void print_attr(FILE *file, nd4c_op op, int32_t attr, const nd4c_attr_value *value) {
+static void print_attr(FILE *file, const nd4c_graph *graph, nd4c_op op, int32_t attr, const nd4c_attr_value *value) {
   switch (value->kind) {
     case ND4C_ATTR_INT:
-      print_number(file, op, attr, value->as.i);
+      print_number(file, graph, op, attr, value->as.i);
       break;
     case ND4C_ATTR_BOOL:
       (void)fputs(value->as.i != 0 ? "true" : "false", file);
@@ -168,7 +173,7 @@ static void print_attr(FILE *file, nd4c_op op, int32_t attr, const nd4c_attr_val
       for (int32_t i = 0; i < value->count; i++) {
         (void)fputs(i > 0 ? " " : "", file);
         if (value->kind == ND4C_ATTR_INTS) {
-          print_number(file, op, attr, value->as.ints[i]);
+          print_number(file, graph, op, attr, value->as.ints[i]);
         } else {
           (void)fprintf(file, "%g", value->as.floats[i]);
         }
@@ -176,12 +181,12 @@ static void print_attr(FILE *file, nd4c_op op, int32_t attr, const nd4c_attr_val
   }
 }
 
-static void print_attrs(FILE *file, const nd4c_node_info *node) {
+static void print_attrs(FILE *file, const nd4c_graph *graph, const nd4c_node_info *node) {
   const char *before = " {";
   for (int32_t i = 0; i < node->op->attr_count && node->attrs != NULL; i++) {
     if (is_shown(&node->op->attrs[i].preset, &node->attrs[i])) {
       (void)fprintf(file, "%s%s ", before, node->op->attrs[i].name);
-      print_attr(file, node->op->op, i, &node->attrs[i]);
+      print_attr(file, graph, node->op->op, i, &node->attrs[i]);
       before = ", ";
     }
   }
@@ -228,7 +233,7 @@ void graph_print_node(FILE *file, const nd4c_graph *graph, int32_t index) {
     print_value(file, graph, node.inputs[i]);
   }
   (void)fputs(")", file);
-  print_attrs(file, &node);
+  print_attrs(file, graph, &node);
   if (node.fused != NULL) {
     (void)fprintf(file, " [%s]", node.fused);
   }
