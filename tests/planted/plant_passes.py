@@ -6,7 +6,8 @@
 Works in a copy of the checkout (build/planted/tree), as plant.py does, but with the preset ci. Each row of ERRORS is a line of a
 pass and what becomes of it: a condition that is left out, a wrong operand, a wrong number. An error that only lets a pass do less
 is none, because the results stay right. For each row the script rebuilds nd4c_random_graphs and runs it with a fixed seed. Random
-graphs have neither bodies nor quantised ops nor a precision: rows of passes for these name the test program that must fail. What
+graphs have neither quantised ops nor a precision, and their bodies do not read what they carry: rows of passes for these name the
+test program that must fail. What
 failed must pass after the errors are removed. The exit code is 1 if an error was not caught, or if a line is not there any
 more: then the row must follow the pass.
 """
