@@ -189,7 +189,10 @@ def _begun(model, arrays, options, float32):
     try:
         failure = model._failure(0)  # of progress
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None  # its traceback has this frame: a cycle would keep the model
         check(bind("nd4c_calibration_create")(graph, None, byref(options), byref(out)))
     finally:
         bind("nd4c_graph_destroy")(graph)

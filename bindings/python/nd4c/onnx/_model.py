@@ -325,7 +325,10 @@ class Model(Owner):
         finally:
             self._end_use()
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None  # its traceback has this frame: a cycle would keep the model
         return {value.name: taken(out) for value, out in zip(self.outputs, outs)}
 
     def _failure(self, status):
@@ -386,7 +389,10 @@ class Model(Owner):
             failure = self._failure(bind("nd4c_model_compile")(opened, target.encode(), ranks, pointers, os.fsencode(path),
                                                                byref(out)))
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None  # its traceback has this frame: a cycle would keep the model
         return take_text(out)
 
     def report(self) -> str:

@@ -134,7 +134,10 @@ class Runner(Owner):
         with self.model._used(), self._used() as opened:
             failure = self.model._failure(_run(opened))
             if failure is not None:
-                raise failure
+                try:
+                    raise failure
+                finally:
+                    failure = None  # its traceback has this frame: a cycle would keep the model
 
     def output(self, name: str, /) -> Array:
         """An output of the latest run: the bound array's memory, or the array that the run made.
