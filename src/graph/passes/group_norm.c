@@ -29,7 +29,7 @@ static bool is_neutral(const nd4c_rewrite *rewrite, const nd4c_graph_node *node,
 }
 
 static bool read_norm(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, plain_norm *norm) {
-  if (node == NULL || node->def == NULL) {
+  if (node == NULL || node->def == NULL || node->input_count == 0) { /* ops that make numbers have no input */
     return false;
   }
   norm->x = node->inputs[0];
