@@ -183,7 +183,7 @@ static void linear_inputs(const nd4c_call *call, int *inputs) {
 
 /* A decoder's step has dozens of products of one row, and each run of a primitive allocates eight times and opens a
  * team. So a loop of engine simd reads the packed weights if they lie in strips: all rows of some columns side by side.
- * Products of 2 to 31 and more than 256 rows share them; those of 32 to 256 rows have engine simd's panels where it
+ * Products of 2 to 63 and more than 256 rows share them; those of 64 to 256 rows have engine simd's panels where it
  * takes them. Their padding is not read. */
 static void find_strips(nd4c_onednn_node *node, const nd4c_call *call) {
   nd4c_layout w = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};

@@ -7,7 +7,7 @@
 /* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN), and a model that runs small batches would keep its
  * weights in oneDNN's form and in this one. With more rows than these, results and a part of a
  * leave the L2 cache, and oneDNN was faster. MOST_PANELS: of a part. */
-enum { LEAST_ROWS = 32, MOST_ROWS = 256, MOST_PANELS = 8 };
+enum { LEAST_ROWS = 64, MOST_ROWS = 256, MOST_PANELS = 8 };
 
 typedef struct job {
   nd4c_cpu_product p;
