@@ -289,6 +289,12 @@ static void assert_spent(nd4c_array *array) {
   assert_int_equal(nd4c_array_shape(array)[0], ROWS); /* dtype and shape stay */
 }
 
+#if defined(__SANITIZE_THREAD__) /* there a run of this plan allocates */
+enum { COUNTS_ALLOCATIONS = false };
+#else
+enum { COUNTS_ALLOCATIONS = ND4C_RECYCLES };
+#endif
+
 static void an_output_takes_donated_memory(void **state) {
   (void)state;
   fixture f = make_fixture(PLAIN);
@@ -300,7 +306,7 @@ static void an_output_takes_donated_memory(void **state) {
     CHECK_OK(nd4c_runner_donate(f.runner, "cache", cache));
     const int64_t before = nd4c_allocation_count();
     CHECK_OK(nd4c_runner_run(f.runner));
-    assert_true(i < 2 || !ND4C_RECYCLES || nd4c_allocation_count() == before);
+    assert_true(i < 2 || !COUNTS_ALLOCATIONS || nd4c_allocation_count() == before);
     CHECK_OK(nd4c_runner_get_output(f.runner, "next", &next));
     assert_spent(cache);
     assert_ptr_equal(data_of(next), memory);
