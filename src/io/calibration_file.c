@@ -134,6 +134,9 @@ static nd4c_status read_ranges(const nd4c_json *root, nd4c_calibration *calibrat
     if (calibration->ranges.count == (int32_t)ND4C_CALIBRATION_MOST_RANGES) {
       return fail_member(ranges_key, "at most 2^20 ranges");
     }
+    if (at->key == NULL || at->key[0] == '\0') { /* no value has such a name */
+      return fail_member(ranges_key, "names that are not empty");
+    }
     ND4C_TRY(read_range(at, calibration));
   }
   return nd4c_calibration_seal(calibration);
