@@ -88,6 +88,7 @@ static void other_texts_are_refused(void **state) {
       {BEGIN "\"float32\": [\"\"]}", "'float32'"},
       {BEGIN "\"float32\": [1]}", "'float32'"},
       {BEGIN "\"ranges\": []}", "'ranges'"},
+      {BEGIN "\"ranges\": {\"\": [1, 2]}}", "not empty"},
       {BEGIN "\"ranges\": {\"x\": [1]}}", "'x'"},
       {BEGIN "\"ranges\": {\"x\": [1, 2, 3]}}", "'x'"},
       {BEGIN "\"ranges\": {\"x\": [2, 1]}}", "'x'"},
