@@ -1,6 +1,6 @@
 /* Means, squares, roots and factors, as layer_norm, rms_norm, attention and scale_products look for them. */
-#ifndef ND4C_GRAPH_IR_MOMENTS_H
-#define ND4C_GRAPH_IR_MOMENTS_H
+#ifndef ND4C_GRAPH_MATCH_MOMENTS_H
+#define ND4C_GRAPH_MATCH_MOMENTS_H
 
 #include "graph/ir/rewrite.h"
 

@@ -207,7 +207,7 @@ static void what_has_no_gradient_is_named(void **unused) {
   nd4c_graph_destroy(graph);
 }
 
-/* Names after a refused gradient are as if nobody had asked for it. */
+/* A refused gradient leaves the suffixes of later labels as they were. */
 static void refused_gradients_leave_no_names(void **unused) {
   (void)unused;
   nd4c_graph *graph = NULL;
