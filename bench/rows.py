@@ -54,7 +54,8 @@ class Row:
 @dataclasses.dataclass
 class Group:
     """title and text head its part of the page; mean: the bar of the geometric mean of its ratios. first: the row that stands
-    for the group on the first page, and what it does in plain words."""
+    for the group on the first page, and what it does in plain words. batch: the rows that are made ready together, which all
+    processes then hold in memory."""
 
     name: str
     title: str
@@ -62,6 +63,7 @@ class Group:
     rows: list
     mean: float = None
     first: tuple = None
+    batch: int = 8
 
 
 def aligned(shape, dtype):

@@ -37,8 +37,12 @@ def prepare(workers, row):
         try:
             results[name], moved[name] = each.finish()
         except RuntimeError as error:
-            refused[name] = " ".join(str(error).split())[:200]
+            refused[name] = shortened(error)
     return results, refused, moved
+
+
+def shortened(error):
+    return " ".join(str(error).split())[:200]
 
 
 def time_once(worker, row):
@@ -89,23 +93,43 @@ class Runner:
         found["ready"] = list(results)
         return found
 
+    def ask_ready(self, peer, found, ask, *what):
+        """What `ask` gives of a process that the row is ready in. One that fails, such as one that the system has ended for
+        want of memory, is left out of the row; without nd4c there is none."""
+        try:
+            return ask(self.workers[peer], *what)
+        except RuntimeError as error:
+            if peer == "nd4c":
+                raise
+            found["ready"].remove(peer)
+            found["refused"][peer] = shortened(error)
+            return None
+
+    def revive(self):
+        """Starts anew the processes that have ended: what was ready in them is lost."""
+        for peer, each in self.workers.items():
+            if each.process.poll() is not None:
+                self.workers[peer] = each.again()
+
     def measure(self, row, found):
         """Times the prepared calls; adds medians and ratios."""
         ready = found["ready"]
-        repeats = {peer: repeats_for(time_once(self.workers[peer], row)) for peer in ready}
+        once = {peer: self.ask_ready(peer, found, time_once, row) for peer in list(ready)}
+        repeats = {peer: repeats_for(once[peer]) for peer in ready}
         times = {peer: [] for peer in ready}
         processes = [os.getpid(), *(self.workers[peer].process.pid for peer in ready)]
         all_before, own_before = ticks(processes)
         begin = time.perf_counter()
         for turn in range(self.rounds):
-            for k in range(len(ready)):
-                peer = ready[(turn + k) % len(ready)]
-                times[peer].append(sample(self.workers[peer], row, repeats[peer]))
+            first = turn % len(ready)
+            for peer in ready[first:] + ready[:first]:
+                times[peer].append(self.ask_ready(peer, found, sample, row, repeats[peer]))
             if time.perf_counter() - begin > self.seconds and turn + 1 >= ENOUGH:
                 break
         (all_after, own_after), took = ticks(processes), time.perf_counter() - begin
         others = (all_after - all_before) - (own_after - own_before)
         found["disturbed"] = round(max(others, 0) / os.sysconf("SC_CLK_TCK") / took / os.cpu_count(), 2)
+        times = {peer: times[peer] for peer in ready}
         found["ns"] = {peer: statistics.median(values) for peer, values in times.items()}
         if "nd4c" in times:
             found["ratios"] = {peer: statistics.median(a / b for a, b in zip(times[peer], times["nd4c"]))

@@ -52,6 +52,7 @@ class Worker:
     """The asking side."""
 
     def __init__(self, peer, build, loops=None):
+        self.begun = (peer, build, loops)
         self.connection, other = multiprocessing.connection.Pipe()
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}  # they override OpenBLAS's choice
@@ -93,6 +94,11 @@ class Worker:
     def close(self):
         self.process.kill()
         self.process.wait()
+
+    def again(self):
+        """Another process of the same library."""
+        self.close()
+        return Worker(*self.begun)
 
 
 if __name__ == "__main__":
