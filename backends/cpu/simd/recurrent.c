@@ -202,10 +202,11 @@ typedef struct job {
   int64_t before_step, y_step, c_step;
 } job;
 
-/* The directions of a call. Both take a step at the same time, so that threads meet once for both. */
+/* The directions that take a step at the same time, so that threads meet once for all of them. */
 typedef struct team {
   job jobs[2];
-  char *workers;
+  int64_t directions;
+  char *workers; /* of worker 0 */
   int64_t worker_bytes;
   void (*run_piece)(const job *j, const piece *p);
 } team;
@@ -267,7 +268,7 @@ static void pieces_range(void *user, int64_t begin, int64_t end, int32_t worker)
 static void run_pieces(team *both, int64_t grain, int32_t width, void (*run_piece)(const job *, const piece *)) {
   const shape *s = &both->jobs[0].s;
   both->run_piece = run_piece;
-  nd4c_cpu_parallel(s->directions * s->blocks, grain, width, pieces_range, both);
+  nd4c_cpu_parallel(both->directions * s->blocks, grain, width, pieces_range, both);
 }
 
 static void lstm_piece(const job *j, const piece *p) {
@@ -357,7 +358,7 @@ static void place_direction(const nd4c_call *call, job *j, int64_t direction, co
 static void run_steps(team *both, int32_t width) {
   const shape *s = &both->jobs[0].s;
   for (int64_t step = 0; step < s->steps; step++) {
-    for (int64_t d = 0; d < s->directions; d++) {
+    for (int64_t d = 0; d < both->directions; d++) {
       job *j = &both->jobs[d];
       j->time = j->back ? s->steps - 1 - step : step;
       if (step % s->ahead == 0) {
@@ -367,13 +368,24 @@ static void run_steps(team *both, int32_t width) {
       j->y = j->y_first + j->time * j->y_time;
     }
     if (step % s->ahead == 0) {
-      nd4c_cpu_parallel(s->directions * s->blocks, 1, width, project_range, both);
+      nd4c_cpu_parallel(both->directions * s->blocks, 1, width, project_range, both);
     }
     run_step(both, width);
-    for (int64_t d = 0; d < s->directions; d++) {
+    for (int64_t d = 0; d < both->directions; d++) {
       both->jobs[d].before = both->jobs[d].y;
       both->jobs[d].before_step = both->jobs[d].y_step;
     }
+  }
+}
+
+/* Takes all steps of directions [begin, end), each on this thread alone. */
+static void directions_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  team *both = user;
+  (void)worker;
+  for (int64_t d = begin; d < end; d++) {
+    team one = {.jobs = {both->jobs[d]}, .directions = 1, .workers = both->workers + d * both->worker_bytes};
+    run_steps(&one, 1);
+    both->jobs[d] = one.jobs[0];
   }
 }
 
@@ -397,7 +409,7 @@ static nd4c_status run(const nd4c_call *call) {
   } else if (s.is_lstm) {
     memmove(call->outputs[2].data, c->data, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
   }
-  team both = {.workers = scratch + p.workers, .worker_bytes = p.worker_bytes};
+  team both = {.directions = s.directions, .workers = scratch + p.workers, .worker_bytes = p.worker_bytes};
   int64_t states = s.batch * s.blocks * s.lanes;
   for (int64_t direction = 0; direction < s.directions; direction++) {
     int64_t at = direction * (s.batch_first ? s.hidden : s.batch * s.hidden);
@@ -418,7 +430,11 @@ static nd4c_status run(const nd4c_call *call) {
                .c = s.is_lstm ? (float *)call->outputs[2].data + at : NULL};
     place_direction(call, j, direction, h != NULL ? (const float *)h->data + at : zeros);
   }
-  run_steps(&both, call->width);
+  if (call->width == s.directions) { /* a thread for each: the directions need not meet at all */
+    nd4c_cpu_parallel(s.directions, 1, call->width, directions_range, &both);
+  } else {
+    run_steps(&both, call->width);
+  }
   for (int64_t direction = 0; direction < s.directions; direction++) {
     const job *j = &both.jobs[direction];
     float *last = (float *)call->outputs[1].data + direction * (s.batch_first ? s.hidden : s.batch * s.hidden);
