@@ -9,7 +9,6 @@ option(ND4C_OPENBLAS "Engine openblas: found at run time" ON)
 option(ND4C_FFTW "Engine fftw: found at run time" ON)
 option(ND4C_ONEDNN "Engine onednn: found at run time" ON)
 option(ND4C_HWLOC "Pool width from hwloc" ON)
-option(ND4C_OPENMP "Pool on OpenMP's runtime, shared with OpenBLAS and oneDNN" ON)
 set(ND4C_LEVELS "" CACHE STRING "Instruction-set levels to build beside the lowest, separated by semicolons; empty: all")
 set(ND4C_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or thread")
 
@@ -42,12 +41,6 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 find_package(Threads REQUIRED)
-# Found here and not in src/: the static library's users (tests) must see the imported target too. libgomp is not built
-# with ThreadSanitizer, which would report its barriers as races.
-if(ND4C_OPENMP AND NOT ND4C_SANITIZE MATCHES "thread")
-  find_package(OpenMP COMPONENTS C)
-endif()
-
 add_library(nd4c_flags INTERFACE)
 target_include_directories(nd4c_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(nd4c_flags INTERFACE

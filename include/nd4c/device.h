@@ -205,7 +205,7 @@ typedef struct nd4c_machine_info {
   int64_t cache_bytes;      /* last-level cache, 0 if unknown */
   int64_t memory_bytes;     /* 0 if unknown */
   int32_t width;            /* default parallel width */
-  const char *pool;         /* "openmp", "threads" or "serial" */
+  const char *pool;         /* nd4c.pool, where auto is "threads": "threads", "openmp" or "serial" */
   const char *level_reason; /* why cpu_level is what it is */
 } nd4c_machine_info;
 

@@ -4,6 +4,7 @@
 #ifndef ND4C_BASE_OS_H
 #define ND4C_BASE_OS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,15 @@ void nd4c_os_library_close(void *library);
 void *nd4c_os_library_symbol(void *library, const char *symbol);
 /* Whether nd4c_os_library_open would find a file. Writes its path; does not open it. */
 bool nd4c_os_library_find(const char *name, const char *directories, char *path, size_t path_size);
+/* Whether nd4c_os_library_open would find a library that the process has loaded already. Loads nothing. */
+bool nd4c_os_library_is_loaded(const char *name, const char *directories);
+/* Binds functions that an opened library imports, and those that the libraries imported which were loaded after it
+ * because of it, to other addresses. `choose` is asked for each imported symbol: it leaves *address as NULL to keep the
+ * loader's choice, and returns false to refuse the whole; it is asked twice for each. Nothing has changed if this
+ * returns another status than OK: UNSUPPORTED after a refusal and for an import that is not a plain pointer, LIBRARY if
+ * the system refuses. Only for libraries that no other thread uses yet. */
+typedef bool (*nd4c_os_import_choice)(void *user, const char *symbol, void **address);
+nd4c_status nd4c_os_library_rebind(void *library, nd4c_os_import_choice choose, void *user);
 /* Writes the path of the library or program that contains `address`, or "". */
 void nd4c_os_library_path(const void *address, char *path, size_t path_size);
 
@@ -105,6 +115,11 @@ uint64_t nd4c_os_entropy(void);
 /* Runs function(argument) on a new thread, which receives no signals and is never joined. False if the system cannot
  * start more threads. */
 bool nd4c_os_thread_start(void (*function)(void *argument), void *argument);
+/* Blocks while *word equals `expected`, until nd4c_os_wake; may return earlier, so test the word in a loop. */
+void nd4c_os_wait(const _Atomic uint32_t *word, uint32_t expected);
+/* Wakes at most `count` threads that wait for the word. The word's memory may have been freed meanwhile: it is not
+ * touched. */
+void nd4c_os_wake(const _Atomic uint32_t *word, int32_t count);
 /* The locks, threads and clock of the host table (nd4c/plugin/thread.h). */
 extern const nd4c_host_threads nd4c_os_threads;
 

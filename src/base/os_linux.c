@@ -94,6 +94,23 @@ nd4c_status nd4c_os_library_open(const char *name, const char *directories, void
   return status;
 }
 
+static bool is_loaded(const char *path) {
+  void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  nd4c_os_library_close(library);
+  return library != NULL;
+}
+
+bool nd4c_os_library_is_loaded(const char *name, const char *directories) {
+  char directory[PATH_SIZE], path[2 * PATH_SIZE];
+  while (strchr(name, '/') == NULL && next_directory(&directories, directory, sizeof directory)) {
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (is_file(path)) {
+      return is_loaded(path);
+    }
+  }
+  return is_loaded(name);
+}
+
 /* The two directories in the RPATH of libnd4c: the folder nd4c beside the library, and the library's own directory. ""
  * if its path is relative or too long. */
 static void own_directories(char *list, size_t size) {

@@ -1,14 +1,17 @@
 /* Implements os.h and os_lock.h for Linux: threads, the functions of locks that no hot path needs, and the table of
  * both for backends (nd4c/plugin/thread.h). threads/pool.c and device/stream/exit_and_fork.c start threads here. */
-#define _GNU_SOURCE /* pthread_setname_np, pthread_cond_clockwait */
+#define _GNU_SOURCE /* pthread_setname_np, pthread_cond_clockwait, syscall */
 
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/os.h"
@@ -30,6 +33,14 @@ bool nd4c_condition_wait_until(nd4c_condition *condition, nd4c_lock *lock, int64
   const struct timespec time = {.tv_sec = (time_t)(until / second), .tv_nsec = (long)(until % second)};
   (void)pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &time);
   return nd4c_os_nanoseconds() < deadline;
+}
+
+void nd4c_os_wait(const _Atomic uint32_t *word, uint32_t expected) {
+  (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+}
+
+void nd4c_os_wake(const _Atomic uint32_t *word, int32_t count) {
+  (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
 /* The functions for backends. A host lock is a struct of a fixed size that begins with a lock of os_lock.h. */

@@ -25,16 +25,10 @@
 #define PROCESSOR "generic"
 #endif
 
-#if defined(ND4C_HAVE_OPENMP)
-#define POOL "openmp, threads"
-#else
-#define POOL "threads"
-#endif
-
 const char *nd4c_version(void) {
   return TEXT(ND4C_VERSION_MAJOR) "." TEXT(ND4C_VERSION_MINOR) "." TEXT(ND4C_VERSION_PATCH);
 }
 
 const char *nd4c_build_info(void) {
-  return ND4C_BUILD_TYPE ", " COMPILER ", " PROCESSOR ", dtypes " ND4C_BUILD_DTYPES ", pools " POOL;
+  return ND4C_BUILD_TYPE ", " COMPILER ", " PROCESSOR ", dtypes " ND4C_BUILD_DTYPES;
 }

@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/config/config.h"
+#include "base/os.h"
 #include "base/threads/parallel.h"
 
 enum { MOST = 5000, MOST_PIECES = 64 };
@@ -92,7 +95,29 @@ static void test_width(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.width", "7"), ND4C_OK);
   assert_int_equal(nd4c_parallel_width(), 7);
   assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
-  assert_true(nd4c_parallel_width() >= 1);
+  const int32_t width = nd4c_parallel_width();
+  assert_true(width >= 1);
+  assert_true(width <= nd4c_parallel_processors());
+}
+
+/* OMP_NUM_THREADS limits the default width and no other; what is no number of threads is ignored. */
+static void test_openmp_s_number_of_threads(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int32_t most;
+  } rows[] = {{"1", 1},         {"1,4", 1},        {"2", 2},       {"100000", INT32_MAX},
+              {"0", INT32_MAX}, {"-1", INT32_MAX}, {"", INT32_MAX}};
+  const int32_t processors = nd4c_parallel_processors();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_int_equal(setenv("OMP_NUM_THREADS", rows[i].text, 1), 0);
+    assert_int_equal(nd4c_config_set("nd4c.width", "5"), ND4C_OK);
+    assert_int_equal(nd4c_parallel_width(), 5);
+    assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
+    assert_int_equal(nd4c_parallel_width(), rows[i].most < processors ? rows[i].most : processors);
+  }
+  assert_int_equal(unsetenv("OMP_NUM_THREADS"), 0);
+  assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
 }
 
 typedef struct nest {
@@ -198,6 +223,72 @@ static void test_callers(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.pool", NULL), ND4C_OK);
 }
 
+/* -- helpers that do not come, and idle ones ------------------------------------------------------------------------
+ */
+
+static _Atomic int held_pieces, may_end;
+
+static void hold(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)user;
+  (void)begin;
+  (void)end;
+  (void)worker;
+  atomic_fetch_add(&held_pieces, 1);
+  while (!atomic_load(&may_end)) {
+    nd4c_os_sleep(100000);
+  }
+}
+
+static void *hold_pool(void *argument) {
+  nd4c_parallel_for(2, 1, 2, hold, argument);
+  return NULL;
+}
+
+/* The only helper is busy for as long as another caller likes: a call computes all its pieces itself. */
+static void test_caller_finishes_alone(void **state) {
+  (void)state;
+  static visits v;
+  pthread_t holder;
+  assert_int_equal(nd4c_config_set("nd4c.width", "2"), ND4C_OK);
+  atomic_store(&held_pieces, 0);
+  atomic_store(&may_end, 0);
+  assert_int_equal(pthread_create(&holder, NULL, hold_pool, NULL), 0);
+  while (atomic_load(&held_pieces) < 2) {
+    nd4c_os_sleep(100000);
+  }
+  memset(&v, 0, sizeof v);
+  _Atomic int elsewhere = 0;
+  one_thread here = {pthread_self(), &v, &elsewhere};
+  nd4c_parallel_for(4000, 1, 2, visit_here, &here);
+  atomic_store(&may_end, 1);
+  assert_int_equal(pthread_join(holder, NULL), 0);
+  assert_int_equal(v.pieces, 2);
+  assert_int_equal(elsewhere, 0);
+  assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
+}
+
+static int64_t processor_nanoseconds(void) {
+  struct timespec now;
+  assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now), 0);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Threads without work spin for some microseconds, and then use no processor. */
+static void test_idle_threads_sleep(void **state) {
+  (void)state;
+  static visits v;
+  assert_int_equal(nd4c_config_set("nd4c.width", "4"), ND4C_OK);
+  nd4c_parallel_for(4096, 1, 4, visit, &v);
+  nd4c_os_sleep(5000000);
+  const int64_t begin = processor_nanoseconds();
+  nd4c_os_sleep(100000000);
+  const int64_t used = processor_nanoseconds() - begin;
+  if (used > 2000000) {
+    fail_msg("%lld ns of processor time in 100 ms after the last call", (long long)used);
+  }
+  assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
+}
+
 #if !defined(ND4C_THREAD_SANITIZER) /* ThreadSanitizer forbids threads in the child of a process with threads */
 
 static int child_works(void) {
@@ -205,18 +296,30 @@ static int child_works(void) {
   alarm(20); /* if the pool waits for threads of the parent, the alarm ends the child */
   memset(&v, 0, sizeof v);
   nd4c_parallel_for(4096, 1, 4, visit, &v);
-  int good = v.pieces == 4 && strcmp(nd4c_parallel_pool_name(), "threads") == 0;
+  int good = v.pieces == 4;
   for (int i = 0; i < 4096; i++) {
     good = good && v.seen[i] == 1;
   }
   return good;
 }
 
-static void fork_and_check(void) {
+/* The child has no threads yet, and cannot start any. */
+static int child_works_alone(void) {
+  static visits v;
+  _Atomic int wrong = 0;
+  one_thread here = {pthread_self(), &v, &wrong};
+  memset(&v, 0, sizeof v);
+  nd4c_allocation_fail_at(0);
+  nd4c_parallel_for(4096, 1, 4, visit_here, &here);
+  nd4c_allocation_fail_at(-1);
+  return v.pieces == 4 && wrong == 0;
+}
+
+static void fork_and_check(int (*works)(void)) {
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    _exit(child_works() ? 0 : 1);
+    _exit(works() ? 0 : 1);
   }
   int result = 0;
   assert_int_equal(waitpid(child, &result, 0), child);
@@ -248,7 +351,8 @@ static void test_fork(void **state) {
   for (size_t pool = 0; pool < 3; pool++) {
     assert_int_equal(nd4c_config_set("nd4c.pool", pools[pool]), ND4C_OK);
     nd4c_parallel_for(4096, 1, 4, visit, &v);
-    fork_and_check();
+    fork_and_check(child_works);
+    fork_and_check(child_works_alone);
     memset(&v, 0, sizeof v);
     nd4c_parallel_for(4096, 1, 4, visit, &v); /* the parent continues as before */
     assert_int_equal(v.pieces, 4);
@@ -274,8 +378,13 @@ static void test_fork(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_splits), cmocka_unit_test(test_width),
-      cmocka_unit_test(test_nested), cmocka_unit_test(test_callers),
+      cmocka_unit_test(test_splits),
+      cmocka_unit_test(test_width),
+      cmocka_unit_test(test_openmp_s_number_of_threads),
+      cmocka_unit_test(test_nested),
+      cmocka_unit_test(test_callers),
+      cmocka_unit_test(test_caller_finishes_alone),
+      cmocka_unit_test(test_idle_threads_sleep),
 #if !defined(ND4C_THREAD_SANITIZER)
       cmocka_unit_test(test_fork),
 #endif

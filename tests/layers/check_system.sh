@@ -24,7 +24,6 @@ function refused(file, text,    header) {
   # The compiler's.
   if (file ~ /^kernels\// && header ~ /^(immintrin|arm_neon)\.h$/) return ""
   if (file == "src/base/compiler.h" && header ~ /^(cpuid|sanitizer\/asan_interface)\.h$/) return ""
-  if (file == "src/base/threads/parallel.c" && header == "omp.h") return ""
   # A vendor's.
   if (file ~ /^backends\// && header ~ /^(CL|cuda|hip|oneapi|openvino)\//) return ""
   if (header ~ /^(nd4c|kernels)\//) return "" # the project's: check_includes.sh

@@ -26,8 +26,6 @@ static bool find_symbols(nd4c_onednn *dnn, void *library) {
   }
   DNN_SYMBOLS(FIND)
 #undef FIND
-  /* Found through oneDNN's own dependencies. */
-  nd4c_openmp_find(library, &dnn->omp);
   return true;
 }
 
@@ -37,7 +35,8 @@ static void load(nd4c_onednn *dnn) {
   return;
 #endif
   void *library = NULL;
-  if (nd4c_cpu_host->library_open(library_names[0], &library) != ND4C_OK) {
+  dnn->omp.struct_size = ND4C_SIZE_OF(nd4c_host_openmp);
+  if (nd4c_cpu_host->openmp_open(library_names[0], &library, &dnn->omp) != ND4C_OK) {
     snprintf(dnn->text, sizeof dnn->text, "%s", nd4c_cpu_host->error_message());
     return;
   }
@@ -63,8 +62,8 @@ static void load(nd4c_onednn *dnn) {
 #endif
   char path[256] = "";
   nd4c_cpu_host->library_find(library_names[0], path, sizeof path);
-  snprintf(dnn->text, sizeof dnn->text, "oneDNN %d.%d.%d, %s%s", version->major, version->minor, version->patch, path,
-           dnn->omp.set_num_threads != NULL ? "" : "; without OpenMP: its width cannot be set");
+  snprintf(dnn->text, sizeof dnn->text, "oneDNN %d.%d.%d, %s, %s%s", version->major, version->minor, version->patch,
+           path, dnn->omp.text, dnn->omp.set_num_threads != NULL ? "" : ": its width cannot be set");
   dnn->ready = true;
 }
 

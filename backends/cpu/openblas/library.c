@@ -92,9 +92,6 @@ static bool find_symbols(nd4c_openblas *blas, void *library) {
   }
   ND4C_OPENBLAS_SYMBOLS(FIND)
 #undef FIND
-  if (blas->openblas_get_parallel() == OPENBLAS_OPENMP) {
-    nd4c_openmp_find(library, &blas->omp);
-  }
   return true;
 }
 
@@ -120,6 +117,14 @@ static bool is_on(const nd4c_openblas *blas, void *library) {
   return theirs == ours;
 }
 
+/* Opens the library LAPACKE: with the OpenMP of OpenBLAS, since LAPACK's code asks for the number of threads as well.
+ */
+static nd4c_status open_lapacke(const nd4c_openblas *blas, void **library) {
+  nd4c_host_openmp omp = {.struct_size = ND4C_SIZE_OF(nd4c_host_openmp)};
+  return blas->omp.on_pool ? nd4c_cpu_host->openmp_open(ND4C_LAPACKE_LIBRARY, library, &omp)
+                           : nd4c_cpu_host->library_open(ND4C_LAPACKE_LIBRARY, library);
+}
+
 /* LAPACKE of OpenBLAS itself, or as a library of its own. Products need neither. */
 static void find_lapack(nd4c_openblas *blas, void *library) {
   nd4c_lapack *lapack = &blas->lapack;
@@ -128,7 +133,7 @@ static void find_lapack(nd4c_openblas *blas, void *library) {
     snprintf(lapack->text, sizeof lapack->text, "LAPACKE of its own");
     return;
   }
-  if (nd4c_cpu_host->library_open(ND4C_LAPACKE_LIBRARY, &library) != ND4C_OK) {
+  if (open_lapacke(blas, &library) != ND4C_OK) {
     snprintf(lapack->text, sizeof lapack->text, "no LAPACKE: %s lacks it and %s (Debian's liblapacke) is missing: %s",
              LIBRARY_NAME, ND4C_LAPACKE_LIBRARY, nd4c_cpu_host->error_message());
     return;
@@ -150,12 +155,14 @@ static void find_lapack(nd4c_openblas *blas, void *library) {
 }
 
 static void describe(nd4c_openblas *blas) {
-  static const char *const kinds[] = {"without threads", "with threads of its own, limited to one: we split the work",
-                                      "on the shared OpenMP pool"};
+  const char *kind = blas->parallel == OPENBLAS_SERIAL ? "without threads"
+                     : blas->parallel == OPENBLAS_PTHREADS
+                         ? "with threads of its own, limited to one: we split the work"
+                     : blas->parallel == OPENBLAS_OPENMP ? blas->omp.text
+                                                         : "with an unknown pool";
   char path[256] = "", warning[160];
   nd4c_cpu_host->library_find(LIBRARY_NAME, path, sizeof path);
   judge(blas->openblas_get_corename(), warning, sizeof warning);
-  const char *kind = blas->parallel >= 0 && blas->parallel <= 2 ? kinds[blas->parallel] : "with an unknown pool";
   snprintf(blas->text, sizeof blas->text, "%s, core %s, %s, %s, %s%s", blas->openblas_get_config(),
            blas->openblas_get_corename(), kind, path, blas->lapack.text, warning);
 }
@@ -166,7 +173,8 @@ static void load(nd4c_openblas *blas) {
   return;
 #endif
   void *library = NULL;
-  if (nd4c_cpu_host->library_open(LIBRARY_NAME, &library) != ND4C_OK) {
+  blas->omp.struct_size = ND4C_SIZE_OF(nd4c_host_openmp);
+  if (nd4c_cpu_host->openmp_open(LIBRARY_NAME, &library, &blas->omp) != ND4C_OK) {
     snprintf(blas->text, sizeof blas->text, "%s", nd4c_cpu_host->error_message());
     return;
   }
@@ -179,6 +187,9 @@ static void load(nd4c_openblas *blas) {
     return;
   }
   blas->parallel = blas->openblas_get_parallel();
+  if (blas->parallel != OPENBLAS_OPENMP) {
+    blas->omp.set_num_threads = NULL; /* an OpenMP that only other libraries under it use */
+  }
   if (blas->omp.set_num_threads == NULL && blas->parallel != OPENBLAS_SERIAL) {
     blas->openblas_set_num_threads(1);
   }

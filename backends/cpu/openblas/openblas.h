@@ -50,7 +50,8 @@ typedef struct nd4c_openblas {
   bool ready;
   char text[1024]; /* configuration and file, or why it is not ready */
   int parallel;
-  nd4c_openmp omp; /* another OpenBLAS is limited to one thread when it is opened, its work split over nd4c's pool */
+  nd4c_host_openmp
+      omp; /* another OpenBLAS is limited to one thread when it is opened, its work split over nd4c's pool */
 #define ND4C_OPENBLAS_FIELD(result, name, parameters) result(*name) parameters;
   ND4C_OPENBLAS_SYMBOLS(ND4C_OPENBLAS_FIELD)
 #undef ND4C_OPENBLAS_FIELD

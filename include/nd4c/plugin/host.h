@@ -98,6 +98,14 @@ typedef struct nd4c_host {
    * amx_tile before anyone has asked. Linux then refuses signal stacks of less than about 11 KiB (sigaltstack), so call
    * it only for work that will use tiles. The first answer holds for the process. Any thread. */
   bool (*allow_tiles)(void);
+
+  /* Opens a run-time library that has parallel regions of OpenMP, as library_open does, and describes its OpenMP; the
+   * caller sets openmp->struct_size. If the library was compiled for GCC's runtime, calls only functions of it that
+   * nd4c has, and was not in the process before, its regions run on the pool of parallel_for from now on, as do those
+   * of libraries that are loaded because of it. That holds unless nd4c.pool is openmp. The rest of the process keeps
+   * its OpenMP. ARGUMENT without a struct_size; else as library_open. Any thread; call it before any function of the
+   * library. */
+  nd4c_status (*openmp_open)(const char *name, void **library, nd4c_host_openmp *openmp);
 } nd4c_host;
 
 ND4C_EXTERN_C_END

@@ -76,5 +76,20 @@ typedef struct nd4c_host_threads {
   void (*yield)(void);
 } nd4c_host_threads;
 
+/* The OpenMP under a library that nd4c_host.openmp_open opened. */
+typedef struct nd4c_host_openmp {
+  uint32_t struct_size;
+  bool on_pool; /* the library's regions run on nd4c's threads */
+  /* How many threads the regions have that the calling thread opens next, through this library or any other on the
+   * same threads. All three are NULL in a library without OpenMP. */
+  void (*set_num_threads)(int threads);
+  int (*get_max_threads)(void);
+  /* 0 if the library kept its own runtime and this is a child of fork: regions then have one thread, and the number
+   * should be set to 1, because a library may count on threads that it was promised. Else 1 or more. */
+  int (*get_max_active_levels)(void);
+  /* For people: which threads the regions run on, and why ("on nd4c's threads"). Static. */
+  const char *text;
+} nd4c_host_openmp;
+
 ND4C_EXTERN_C_END
 #endif

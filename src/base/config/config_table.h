@@ -26,9 +26,11 @@
   X(DETERMINISTIC, "nd4c.deterministic", "ND4C_DETERMINISTIC", bool, "false",                                          \
     "Only kernels whose result does not depend on the parallel width")                                                 \
   X(WIDTH, "nd4c.width", "ND4C_WIDTH", int, "0",                                                                       \
-    "Parallel width of the pool; 0: from hwloc, affinity and the cgroup's cpu.max")                                    \
+    "Parallel width of the pool; 0: from hwloc, affinity, the cgroup's cpu.max and OMP_NUM_THREADS")                   \
   X(POOL, "nd4c.pool", "ND4C_POOL", string, "auto",                                                                    \
-    "Thread pool: auto, openmp (shared with OpenBLAS and oneDNN), threads, or serial")                                 \
+    "Threads of loops: auto or threads (nd4c's pool, on which regions of OpenBLAS and oneDNN run, too), openmp (the "  \
+    "pool, but those libraries keep their own runtime of OpenMP; read when they are opened), or serial (the caller "   \
+    "alone)")                                                                                                          \
   X(CPU_LEVEL, "nd4c.cpu.level", "ND4C_CPU_LEVEL", string, "",                                                         \
     "Highest instruction-set level of nd4c's own kernels: base, avx2, avx512; on arm64 neon, dotprod; base: the "      \
     "lowest level on any processor; empty: what the machine allows")                                                   \

@@ -1,22 +1,18 @@
-/* Implements parallel.h: cuts a loop into pieces and runs them on OpenMP's threads, on those of pool.c, or on the
- * caller alone. Kernels enter it through the host table (device/memory/host.c). */
+/* Implements parallel.h: cuts a loop into pieces and runs them on the pool, or on the caller alone. Kernels enter it
+ * through the host table (device/memory/host.c). */
 #include "base/threads/parallel.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
 #include "base/config/config.h"
-#include "base/config/log.h"
 #include "base/os.h"
 #include "base/os_lock.h"
+#include "base/threads/openmp.h"
 #include "base/threads/pool.h"
-
-#if defined(ND4C_HAVE_OPENMP) && !defined(ND4C_THREAD_SANITIZER)
-#define USE_OPENMP 1
-#include <omp.h>
-#endif
 
 typedef enum pool_kind { POOL_SERIAL, POOL_THREADS, POOL_OPENMP } pool_kind;
 
@@ -25,23 +21,13 @@ typedef enum pool_kind { POOL_SERIAL, POOL_THREADS, POOL_OPENMP } pool_kind;
 static _Atomic uint64_t settings;
 enum { WIDTH_BITS = 24, WIDTH_MAX = (1 << WIDTH_BITS) - 1 };
 
-/* Members of all running teams. */
-static _Atomic int32_t members_running;
-static _Thread_local bool inside_range;
-
 static nd4c_once fork_watch = ND4C_ONCE_INIT;
-static _Atomic bool forked;
 
-/* In a child of fork only the forking thread exists: OpenMP's runtime would wait for its workers for ever. OpenBLAS and
- * oneDNN use that runtime, too: with no level of parallelism allowed, the caller alone runs each of their regions. */
+/* In a child of fork only the forking thread exists: the pool starts new threads, and other runtimes of OpenMP, which
+ * would wait for theirs for ever, are told to start none. */
 static void fork_in_child(void) {
-#if defined(USE_OPENMP)
-  omp_set_max_active_levels(0);
-#endif
-  atomic_store(&forked, true);
-  atomic_store(&members_running, 0);
-  inside_range = false;
   nd4c_pool_reset();
+  nd4c_openmp_reset();
 }
 
 static void fork_watch_start(void) {
@@ -51,33 +37,32 @@ static void fork_watch_start(void) {
 static pool_kind configured_pool(void) {
   char name[16];
   (void)nd4c_config_string(ND4C_CONFIG_POOL, name, sizeof name);
-  if (strcmp(name, "serial") == 0) {
-    return POOL_SERIAL;
+  return strcmp(name, "serial") == 0 ? POOL_SERIAL : strcmp(name, "openmp") == 0 ? POOL_OPENMP : POOL_THREADS;
+}
+
+int32_t nd4c_parallel_processors(void) {
+  static _Atomic int32_t processors; /* asked of the system once */
+  int32_t count = atomic_load_explicit(&processors, memory_order_relaxed);
+  if (count == 0) {
+    count = nd4c_os_processors();
+    count = count < 1 ? 1 : count > WIDTH_MAX ? WIDTH_MAX : count;
+    atomic_store_explicit(&processors, count, memory_order_relaxed);
   }
-#if defined(USE_OPENMP)
-  if (strcmp(name, "threads") != 0) {
-    return POOL_OPENMP;
-  }
-#endif
-  if (strcmp(name, "openmp") == 0) {
-    nd4c_log_write(ND4C_LOG_WARNING, "parallel",
-                   "nd4c.pool asks for openmp, which is not in this build; using threads");
-  }
-  return POOL_THREADS;
+  return count;
+}
+
+/* The processors, or fewer if OMP_NUM_THREADS (a number, or a list with one for each level) says so. */
+static int32_t default_width(void) {
+  const char *text = nd4c_os_environment("OMP_NUM_THREADS");
+  const long asked = text != NULL ? strtol(text, NULL, 10) : 0;
+  const int32_t processors = nd4c_parallel_processors();
+  return asked > 0 && asked < processors ? (int32_t)asked : processors;
 }
 
 static ND4C_NOINLINE uint64_t settings_read(uint32_t epoch) {
-  static _Atomic int32_t processors; /* asked of the system once */
   nd4c_once_run(&fork_watch, fork_watch_start);
   int64_t width = nd4c_config_int(ND4C_CONFIG_WIDTH);
-  if (width <= 0) {
-    width = atomic_load(&processors);
-    if (width == 0) {
-      width = nd4c_os_processors();
-      atomic_store(&processors, (int32_t)width);
-    }
-  }
-  width = width < 1 ? 1 : width > WIDTH_MAX ? WIDTH_MAX : width;
+  width = width <= 0 ? default_width() : width > WIDTH_MAX ? WIDTH_MAX : width;
   uint64_t fresh = (uint64_t)epoch << 32 | (uint64_t)configured_pool() << WIDTH_BITS | (uint64_t)width;
   atomic_store_explicit(&settings, fresh, memory_order_relaxed);
   return fresh;
@@ -90,12 +75,15 @@ static inline uint64_t settings_get(void) {
 }
 
 static pool_kind current_pool(void) {
-  pool_kind pool = (pool_kind)(settings_get() >> WIDTH_BITS & 0xff);
-  return pool == POOL_OPENMP && atomic_load_explicit(&forked, memory_order_relaxed) ? POOL_THREADS : pool;
+  return (pool_kind)(settings_get() >> WIDTH_BITS & 0xff);
 }
 
 int32_t nd4c_parallel_width(void) {
   return (int32_t)(settings_get() & WIDTH_MAX);
+}
+
+bool nd4c_parallel_is_serial(void) {
+  return current_pool() == POOL_SERIAL;
 }
 
 const char *nd4c_parallel_pool_name(void) {
@@ -103,70 +91,19 @@ const char *nd4c_parallel_pool_name(void) {
   return names[current_pool()];
 }
 
-/* Takes up to `wanted` members out of the process's budget, at least one: the caller itself, which runs anyway. */
-static int32_t members_take(int32_t wanted) {
-  int32_t budget = nd4c_parallel_width();
-  int32_t running = atomic_load_explicit(&members_running, memory_order_relaxed);
-  int32_t taken;
-  do {
-    int32_t left = budget - running;
-    taken = wanted < left ? wanted : left;
-    taken = taken < 1 ? 1 : taken;
-  } while (!atomic_compare_exchange_weak_explicit(&members_running, &running, running + taken, memory_order_relaxed,
-                                                  memory_order_relaxed));
-  return taken;
-}
+/* A loop cut into pieces; lives on the caller's stack. */
+typedef struct loop {
+  nd4c_pool_job job; /* first: nd4c_pool_job.run gets it */
+  nd4c_parallel_range range;
+  void *user;
+  int64_t count, piece_size;
+} loop;
 
-/* After a fork inside a region the count was reset: it must not fall below zero. */
-static void members_give(int32_t taken) {
-  if (atomic_fetch_sub_explicit(&members_running, taken, memory_order_relaxed) < taken) {
-    atomic_store_explicit(&members_running, 0, memory_order_relaxed);
-  }
-}
-
-static inline void piece_run(const nd4c_pool_job *job, int32_t piece) {
-  int64_t begin = piece * job->piece_size;
-  int64_t end = job->count - begin < job->piece_size ? job->count : begin + job->piece_size;
-  job->range(job->user, begin, end, piece);
-}
-
-/* Every `step`-th piece from `first` on. */
-static void pieces_run(const nd4c_pool_job *job, int32_t first, int32_t step) {
-  bool outer = inside_range;
-  inside_range = true;
-  for (int32_t piece = first; piece < job->pieces; piece += step) {
-    piece_run(job, piece);
-  }
-  inside_range = outer;
-}
-
-void nd4c_pool_job_run(nd4c_pool_job *job) {
-  bool outer = inside_range;
-  inside_range = true;
-  for (;;) {
-    int32_t piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-    if (piece >= job->pieces) {
-      break;
-    }
-    piece_run(job, piece);
-  }
-  inside_range = outer;
-}
-
-static ND4C_NOINLINE void job_run(nd4c_pool_job *job, pool_kind pool) {
-  int32_t team = members_take(job->pieces);
-  if (team == 1) {
-    pieces_run(job, 0, 1);
-#if defined(USE_OPENMP)
-  } else if (pool == POOL_OPENMP) {
-#pragma omp parallel num_threads(team)
-    pieces_run(job, omp_get_thread_num(), omp_get_num_threads());
-#endif
-  } else {
-    nd4c_pool_run(job, team);
-  }
-  (void)pool;
-  members_give(team);
+static void piece_run(nd4c_pool_job *job, int32_t piece) {
+  const loop *l = (const loop *)(void *)job;
+  int64_t begin = piece * l->piece_size;
+  int64_t end = l->count - begin < l->piece_size ? l->count : begin + l->piece_size;
+  l->range(l->user, begin, end, piece);
 }
 
 /* Long pieces start at multiples of this many elements, so that neighbours share no cache line and each piece is
@@ -178,22 +115,26 @@ void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_paralle
     return;
   }
   grain = grain < 1 ? 1 : grain;
-  if (width <= 1 || count <= grain || inside_range) {
+  if (width <= 1 || count <= grain || nd4c_pool_is_inside()) {
     range(user, 0, count, 0);
     return;
   }
-  pool_kind pool = current_pool();
+  const pool_kind pool = current_pool();
   int64_t most = count / grain;
   int64_t pieces = most < width ? most : width;
   int64_t size = (count + pieces - 1) / pieces;
   if (size >= 16 * PIECE_MULTIPLE) {
     size = (size + PIECE_MULTIPLE - 1) / PIECE_MULTIPLE * PIECE_MULTIPLE;
   }
-  nd4c_pool_job job = {.range = range, .user = user, .count = count, .piece_size = size};
-  job.pieces = (int32_t)((count + size - 1) / size);
-  if (job.pieces <= 1 || pool == POOL_SERIAL) {
-    pieces_run(&job, 0, 1);
+  loop l = {.job = {.run = piece_run}, .range = range, .user = user, .count = count, .piece_size = size};
+  l.job.pieces = (int32_t)((count + size - 1) / size);
+  const int32_t budget = nd4c_parallel_width(), team = l.job.pieces < budget ? l.job.pieces : budget;
+  const int32_t helpers = pool == POOL_SERIAL || team <= 1 ? 0 : nd4c_pool_grow(team - 1);
+  if (helpers == 0) {
+    nd4c_pool_help(&l.job);
     return;
   }
-  job_run(&job, pool);
+  nd4c_pool_open(&l.job, helpers, budget - 1);
+  nd4c_pool_help(&l.job);
+  nd4c_pool_close(&l.job);
 }

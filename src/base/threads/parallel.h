@@ -3,6 +3,7 @@
 #ifndef ND4C_BASE_THREADS_PARALLEL_H
 #define ND4C_BASE_THREADS_PARALLEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* As nd4c_range_function of plugin.h. */
@@ -10,14 +11,18 @@ typedef void (*nd4c_parallel_range)(void *user, int64_t begin, int64_t end, int3
 
 /* Runs `range` over [0, count) in contiguous pieces of at least `grain` (the last may be shorter), at most `width` of
  * them at a time. The caller is one of the workers. Returns when all pieces are done. The split depends only on count,
- * grain and width. A call from inside a range runs on the calling thread. A child of fork uses plain threads. */
+ * grain and width. A call from inside a range runs on the calling thread. No range waits for another. */
 void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_parallel_range range, void *user);
 
-/* Default width: nd4c.width, or the number of processors that hwloc, affinity and the cgroup's cpu.max allow; at least
- * 1. Cheap. */
+/* Default width: nd4c.width, or the number of processors that hwloc, affinity, the cgroup's cpu.max and OMP_NUM_THREADS
+ * allow; at least 1. Cheap. */
 int32_t nd4c_parallel_width(void);
 
-/* "openmp", "threads" or "serial": the pool in use. */
+/* The number of processors that this process may use; at least 1. The first call asks the system. */
+int32_t nd4c_parallel_processors(void);
+
+/* "threads", "openmp" or "serial": nd4c.pool, where auto is threads. Loops run on the pool unless it is serial. */
 const char *nd4c_parallel_pool_name(void);
+bool nd4c_parallel_is_serial(void);
 
 #endif

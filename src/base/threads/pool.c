@@ -1,45 +1,56 @@
-/* Implements pool.h: waiting threads that parallel.c wakes for a loop. Only parallel.c calls it. */
+/* Implements pool.h: the threads, the list of open jobs, and how threads wait. parallel.c and openmp.c call it. */
 #include "base/threads/pool.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/os.h"
 #include "base/os_lock.h"
+#include "base/threads/parallel.h"
 
-/* Waiting threads spin this long before they sleep: longer than the gap between two ops of a busy program, but much
- * shorter than a time slice. */
-enum { SPIN_NANOSECONDS = 50000, SPINS_BETWEEN_LOOKS = 64 };
+/* A thread that waits spins this long before it sleeps: longer than the gap between two ops of a busy program, but much
+ * shorter than a time slice. After a failure to start a thread the pool waits before it tries again. */
+enum { SPIN_NANOSECONDS = 50000, SPINS_BETWEEN_LOOKS = 64, MOST_HELPERS = 4096, RETRY_NANOSECONDS = 100000000 };
 
-/* One thread; it lives as long as the process, since a thread of the application may still call at its end. `slot` is
- * its state: NULL idle, &busy_mark running, else a job for it. The caller may take back a job that the thread has not
- * started. */
-typedef struct worker {
-  _Atomic(nd4c_pool_job *) slot;
-  _Atomic bool sleeping; /* the thread sleeps or is about to: wake it under the lock */
-  _Atomic bool awaited;  /* a caller sleeps until the slot is empty */
-  nd4c_lock lock;
-  nd4c_condition changed;
-  struct worker *next_idle, *next;
-} worker;
-
-static nd4c_pool_job busy_mark;
+/* In nd4c_pool_job.inside. */
+#define CALLER_SLEEPS (UINT32_C(1) << 31)
 
 static nd4c_lock pool_lock = ND4C_LOCK_INIT;
-static worker *all_workers, *idle_workers; /* under pool_lock */
-static _Atomic uint32_t generation;        /* counts forks that this process is the child of */
+static nd4c_pool_job *oldest, *youngest; /* under pool_lock */
+static int64_t retry_from;               /* under pool_lock: no thread could be started before this time */
+static _Atomic int32_t helper_count;     /* written under pool_lock; threads live as long as the process */
+static _Atomic int32_t working;          /* helpers that work on a job */
+static _Atomic uint32_t generation;      /* counts forks that this process is the child of */
 
-/* True once the slot is (not) empty; false after the spinning time. */
-static bool spin_until(worker *w, bool empty) {
+/* Counts published jobs: helpers that found no job wait until it changes. A helper first counts as spinning, then as
+ * sleeping, so that a caller that has changed the number knows whether it must wake one. */
+static _Atomic uint32_t published;
+static _Atomic int32_t spinning, sleeping;
+
+static _Atomic bool crowded; /* more threads than processors */
+static ND4C_FAST_THREAD_LOCAL bool inside;
+
+bool nd4c_pool_is_inside(void) {
+  return inside;
+}
+
+bool nd4c_pool_set_inside(bool now) {
+  bool before = inside;
+  inside = now;
+  return before;
+}
+
+bool nd4c_pool_spin(const _Atomic uint32_t *word, uint32_t value) {
   int64_t end = 0;
   for (;;) {
     for (int i = 0; i < SPINS_BETWEEN_LOOKS; i++) {
-      if ((atomic_load_explicit(&w->slot, memory_order_acquire) == NULL) == empty) {
+      if (atomic_load_explicit(word, memory_order_acquire) != value) {
         return true;
       }
       nd4c_compiler_pause();
+    }
+    if (atomic_load_explicit(&crowded, memory_order_relaxed)) {
+      return false;
     }
     int64_t now = nd4c_os_nanoseconds();
     end = end == 0 ? now + SPIN_NANOSECONDS : end;
@@ -49,136 +60,157 @@ static bool spin_until(worker *w, bool empty) {
   }
 }
 
-static void worker_sleep(worker *w) {
-  nd4c_lock_acquire(&w->lock);
-  atomic_store(&w->sleeping, true);
-  while (atomic_load(&w->slot) == NULL) {
-    nd4c_condition_wait(&w->changed, &w->lock);
-  }
-  atomic_store(&w->sleeping, false);
-  nd4c_lock_release(&w->lock);
+/* -- jobs ---------------------------------------------------------------------------------------------------------- */
+
+static bool has_pieces(nd4c_pool_job *job) {
+  return atomic_load_explicit(&job->next, memory_order_relaxed) < job->pieces;
 }
 
-static void worker_wake(worker *w) {
-  nd4c_lock_acquire(&w->lock);
-  nd4c_condition_wake_all(&w->changed);
-  nd4c_lock_release(&w->lock);
-}
-
-static void worker_main(void *argument) {
-  worker *w = argument;
-  for (;;) {
-    if (!spin_until(w, false)) {
-      worker_sleep(w);
-    }
-    nd4c_pool_job *job = atomic_load(&w->slot);
-    if (job == NULL || !atomic_compare_exchange_strong(&w->slot, &job, &busy_mark)) {
-      continue; /* taken back in the meantime */
-    }
-    nd4c_pool_job_run(job);
-    /* From here on the job may have been freed. */
-    atomic_store(&w->slot, NULL);
-    if (atomic_load(&w->awaited)) {
-      worker_wake(w);
-    }
-  }
-}
-
-static void worker_await(worker *w) {
-  if (spin_until(w, true)) {
-    return;
-  }
-  nd4c_lock_acquire(&w->lock);
-  atomic_store(&w->awaited, true);
-  while (atomic_load(&w->slot) != NULL) {
-    nd4c_condition_wait(&w->changed, &w->lock);
-  }
-  atomic_store(&w->awaited, false);
-  nd4c_lock_release(&w->lock);
-}
-
-static void worker_free(worker *w) {
-  nd4c_condition_destroy(&w->changed);
-  nd4c_lock_destroy(&w->lock);
-  nd4c_deallocate(w);
-}
-
-/* pool_lock is held. NULL if the system cannot start more threads: the job then runs with a smaller team. */
-static worker *worker_create(void) {
-  worker *w = nd4c_allocate_zeroed(1, sizeof *w);
-  if (w == NULL) {
-    return NULL;
-  }
-  nd4c_lock_init(&w->lock);
-  nd4c_condition_init(&w->changed);
-  if (!nd4c_os_thread_start(worker_main, w)) {
-    worker_free(w);
-    return NULL;
-  }
-  w->next = all_workers;
-  all_workers = w;
-  return w;
-}
-
-/* Up to `count` idle workers as a list. */
-static worker *helpers_take(int32_t count) {
-  worker *helpers = NULL;
+/* The oldest job that has pieces left; NULL if there is none or enough helpers work. The job stays until job_leave. */
+static nd4c_pool_job *job_join(void) {
   nd4c_lock_acquire(&pool_lock);
-  for (int32_t i = 0; i < count; i++) {
-    worker *w = idle_workers;
-    if (w != NULL) {
-      idle_workers = w->next_idle;
-    } else if ((w = worker_create()) == NULL) {
+  nd4c_pool_job *job = oldest;
+  while (job != NULL && !has_pieces(job)) {
+    job = job->younger;
+  }
+  if (job != NULL && atomic_load_explicit(&working, memory_order_relaxed) >= job->most_helpers) {
+    job = NULL; /* a helper that leaves a job looks again */
+  }
+  if (job != NULL) {
+    atomic_fetch_add_explicit(&working, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&job->inside, 1, memory_order_relaxed);
+  }
+  nd4c_lock_release(&pool_lock);
+  return job;
+}
+
+static void job_leave(nd4c_pool_job *job, uint32_t born) {
+  if (atomic_load(&generation) != born) {
+    return; /* the piece forked, and this is the child: the caller does not exist here */
+  }
+  atomic_fetch_sub_explicit(&working, 1, memory_order_relaxed);
+  /* From the subtraction on the job may have been freed. */
+  const _Atomic uint32_t *word = &job->inside;
+  if (atomic_fetch_sub_explicit(&job->inside, 1, memory_order_acq_rel) == (CALLER_SLEEPS | 1)) {
+    nd4c_os_wake(word, 1);
+  }
+}
+
+void nd4c_pool_help(nd4c_pool_job *job) {
+  bool outer = nd4c_pool_set_inside(true);
+  for (;;) {
+    int32_t piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
+    if (piece >= job->pieces) {
       break;
     }
-    w->next_idle = helpers;
-    helpers = w;
+    job->run(job, piece);
   }
-  nd4c_lock_release(&pool_lock);
-  return helpers;
+  inside = outer;
 }
 
-static void helpers_give(worker *helpers) {
+void nd4c_pool_open(nd4c_pool_job *job, int32_t helpers, int32_t budget) {
+  const int32_t own = job->pieces - 1;
+  job->most_helpers = budget > own ? budget : own;
+  job->younger = NULL;
+  atomic_store_explicit(&job->inside, 0, memory_order_relaxed);
   nd4c_lock_acquire(&pool_lock);
-  while (helpers != NULL) {
-    worker *w = helpers;
-    helpers = w->next_idle;
-    w->next_idle = idle_workers;
-    idle_workers = w;
+  job->born = atomic_load_explicit(&generation, memory_order_relaxed);
+  job->older = youngest;
+  *(youngest != NULL ? &youngest->younger : &oldest) = job;
+  youngest = job;
+  nd4c_lock_release(&pool_lock);
+  atomic_fetch_add(&published, 1);
+  const int32_t asleep = atomic_load(&sleeping), wanted = helpers - atomic_load(&spinning);
+  if (asleep > 0 && wanted > 0) {
+    nd4c_os_wake(&published, wanted);
+  }
+}
+
+void nd4c_pool_close(nd4c_pool_job *job) {
+  if (atomic_load_explicit(&generation, memory_order_relaxed) != job->born) {
+    return; /* a piece forked, and this is the child, which has no helpers */
+  }
+  nd4c_lock_acquire(&pool_lock);
+  *(job->older != NULL ? &job->older->younger : &oldest) = job->younger;
+  *(job->younger != NULL ? &job->younger->older : &youngest) = job->older;
+  nd4c_lock_release(&pool_lock);
+  /* No helper joins any more. */
+  uint32_t now = atomic_load_explicit(&job->inside, memory_order_acquire);
+  while (now != 0 && nd4c_pool_spin(&job->inside, now)) {
+    now = atomic_load_explicit(&job->inside, memory_order_acquire);
+  }
+  if (now != 0) {
+    now = atomic_fetch_or_explicit(&job->inside, CALLER_SLEEPS, memory_order_acq_rel) | CALLER_SLEEPS;
+    while (now != CALLER_SLEEPS) {
+      nd4c_os_wait(&job->inside, now);
+      now = atomic_load_explicit(&job->inside, memory_order_acquire);
+    }
+  }
+}
+
+/* -- helpers ------------------------------------------------------------------------------------------------------- */
+
+static void await_jobs(uint32_t seen) {
+  atomic_fetch_add(&spinning, 1);
+  const bool came = nd4c_pool_spin(&published, seen);
+  atomic_fetch_sub(&spinning, 1);
+  if (!came) {
+    atomic_fetch_add(&sleeping, 1);
+    while (atomic_load(&published) == seen) {
+      nd4c_os_wait(&published, seen);
+    }
+    atomic_fetch_sub(&sleeping, 1);
+  }
+}
+
+static void helper_main(void *argument) {
+  (void)argument;
+  for (;;) {
+    const uint32_t seen = atomic_load(&published), born = atomic_load(&generation);
+    nd4c_pool_job *job = job_join();
+    if (job != NULL) {
+      nd4c_pool_help(job);
+      job_leave(job, born);
+    } else {
+      await_jobs(seen);
+    }
+  }
+}
+
+static ND4C_NOINLINE void start_helpers(int32_t wanted) {
+  const int32_t processors = nd4c_parallel_processors();
+  nd4c_lock_acquire(&pool_lock);
+  int32_t count = atomic_load(&helper_count);
+  if (count < wanted && (retry_from == 0 || nd4c_os_nanoseconds() >= retry_from)) {
+    retry_from = 0;
+    while (count < wanted && nd4c_os_thread_start(helper_main, NULL)) {
+      count++;
+    }
+    retry_from = count < wanted ? nd4c_os_nanoseconds() + RETRY_NANOSECONDS : 0;
+    atomic_store(&helper_count, count);
+    atomic_store(&crowded, count >= processors);
   }
   nd4c_lock_release(&pool_lock);
 }
 
-void nd4c_pool_run(nd4c_pool_job *job, int32_t team) {
-  uint32_t born = atomic_load(&generation);
-  worker *helpers = helpers_take(team - 1);
-  for (worker *w = helpers; w != NULL; w = w->next_idle) {
-    atomic_store(&w->slot, job);
-    if (atomic_load(&w->sleeping)) {
-      worker_wake(w);
-    }
+int32_t nd4c_pool_grow(int32_t helpers) {
+  helpers = helpers < MOST_HELPERS ? helpers : MOST_HELPERS;
+  if (ND4C_UNLIKELY(helpers > atomic_load_explicit(&helper_count, memory_order_relaxed))) {
+    start_helpers(helpers);
   }
-  nd4c_pool_job_run(job);
-  if (atomic_load(&generation) != born) {
-    return; /* a range forked, and this is the child, which has no helpers */
-  }
-  for (worker *w = helpers; w != NULL; w = w->next_idle) {
-    nd4c_pool_job *expected = job;
-    if (!atomic_compare_exchange_strong(&w->slot, &expected, NULL)) {
-      worker_await(w);
-    }
-  }
-  helpers_give(helpers);
+  const int32_t count = atomic_load_explicit(&helper_count, memory_order_relaxed);
+  return helpers < count ? helpers : count;
 }
 
 void nd4c_pool_reset(void) {
   atomic_fetch_add(&generation, 1);
   /* The forking thread did not hold the lock; a thread of the parent may have, and cannot release it here. */
   nd4c_lock_init(&pool_lock);
-  while (all_workers != NULL) {
-    worker *w = all_workers;
-    all_workers = w->next;
-    nd4c_deallocate(w); /* a thread of the parent may hold its lock, so it is forgotten, not destroyed */
-  }
-  idle_workers = NULL;
+  oldest = youngest = NULL;
+  retry_from = 0;
+  inside = false;
+  atomic_store(&helper_count, 0);
+  atomic_store(&working, 0);
+  atomic_store(&spinning, 0);
+  atomic_store(&sleeping, 0);
 }

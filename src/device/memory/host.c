@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "base/threads/cpu.h"
+#include "base/threads/openmp.h"
 #include "base/threads/pages.h"
 #include "base/threads/parallel.h"
 
@@ -147,6 +148,12 @@ static nd4c_status host_library_open(const char *name, void **library) {
   return nd4c_os_library_open(name, directories, library);
 }
 
+static nd4c_status host_openmp_open(const char *name, void **library, nd4c_host_openmp *openmp) {
+  char directories[PATH_LIST_SIZE];
+  (void)nd4c_config_string(ND4C_CONFIG_LIBRARY_PATH, directories, sizeof directories);
+  return nd4c_openmp_open(name, directories, library, openmp);
+}
+
 static bool host_library_find(const char *name, char *path, size_t path_size) {
   char directories[PATH_LIST_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_LIBRARY_PATH, directories, sizeof directories);
@@ -214,6 +221,7 @@ const nd4c_host *nd4c_host_table(void) {
       .device_memory = &nd4c_held_table,
       .cpu_features = host_cpu_features,
       .allow_tiles = nd4c_cpu_allow_tiles,
+      .openmp_open = host_openmp_open,
   };
   return &table;
 }
