@@ -6,6 +6,10 @@
 
 #include "kernels/cpu/support/level.h"
 
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
 extern const nd4c_affine_table ND4C_LEVEL_NAME(nd4c_affine_table);
 
 enum { BLOCK = 64 }; /* elements that are computed again together */
@@ -25,15 +29,73 @@ ND4C_INLINED int32_t to_byte(int32_t x) {
   return x > 255 ? 255 : x;
 }
 
-static void divide(int64_t n, const float *x, nd4c_affine to, uint8_t *y) {
+/* The byte of a quotient. */
+ND4C_INLINED uint8_t byte_of(float q, int32_t zero, uint8_t turn) {
+  q = q == q ? q : 0;
+  return (uint8_t)((uint8_t)to_byte((int32_t)to_whole(within(q, -1024, 1024)) + zero) ^ turn);
+}
+
+static void quantize_exactly(int64_t n, const float *x, nd4c_affine to, uint8_t *y) {
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    float q = x[i] / to.scale;
-    q = q == q ? q : 0;
-    y[i] = (uint8_t)((uint8_t)to_byte((int32_t)to_whole(within(q, -1024, 1024)) + to.zero) ^ to.turn);
+    y[i] = byte_of(x[i] / to.scale, to.zero, to.turn);
   }
 }
 
+static void quantize_each(int64_t n, const float *x, const float *scale, const int32_t *zero, uint8_t turn,
+                          uint8_t *y) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = byte_of(x[i] / scale[i], zero[i], turn);
+  }
+}
+
+static void divide(int64_t n, const float *x, float scale, float *y) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = x[i] / scale;
+  }
+}
+
+static void divide_each(int64_t n, const float *x, const float *scale, float *y) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = x[i] / scale[i];
+  }
+}
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+/* Sixteen whole numbers or infinities as bytes. */
+ND4C_INLINED __m128i bytes_of(__m512 whole, __m512i zero, __m128i turn) {
+  const __m512 bounded = _mm512_max_ps(_mm512_min_ps(whole, _mm512_set1_ps(1024)), _mm512_set1_ps(-1024));
+  const __m512i moved = _mm512_add_epi32(_mm512_cvtps_epi32(bounded), zero);
+  return _mm_xor_si128(_mm512_cvtusepi32_epi8(_mm512_max_epi32(moved, _mm512_setzero_si512())), turn);
+}
+
+ND4C_INLINED __m512 rounded(__m512 x) {
+  return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* Sixteen numbers, multiplied by the inverse as quantize_block does it. */
+ND4C_INLINED void quantize_sixteen(const float *x, nd4c_affine to, __m512 inverse, uint8_t *y) {
+  const __m512i zero = _mm512_set1_epi32(to.zero);
+  const __m128i turn = _mm_set1_epi8((char)to.turn);
+  const __m512 value = _mm512_loadu_ps(x), q = _mm512_mul_ps(value, inverse);
+  __m512 whole = rounded(q);
+  const __m512 apart = _mm512_abs_ps(_mm512_sub_ps(q, whole));
+  if (_mm512_cmp_ps_mask(apart, _mm512_set1_ps(0.5F - 0x1p-12F), _CMP_NLE_UQ) != 0) {
+    const __m512 exact = _mm512_div_ps(value, _mm512_set1_ps(to.scale));
+    whole = rounded(_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(exact, exact, _CMP_ORD_Q), exact));
+  }
+  _mm_storeu_si128((__m128i *)(void *)y, bytes_of(whole, zero, turn));
+}
+
+ND4C_INLINED void quantize_block(int64_t n, const float *x, nd4c_affine to, float inverse, uint8_t *y) {
+  for (int64_t i = 0; i < n; i += 16) {
+    quantize_sixteen(x + i, to, _mm512_set1_ps(inverse), y + i);
+  }
+}
+#else
 /* Multiplies by the inverse, which is off by less than three roundings, or 2^-12 where that counts. Divides where the
  * result is that close to the middle between two numbers, or NaN. n is a constant where it is called for a whole block.
  */
@@ -47,10 +109,11 @@ ND4C_INLINED void quantize_block(int64_t n, const float *x, nd4c_affine to, floa
     made[i] = (uint8_t)((uint8_t)to_byte((int32_t)whole + to.zero) ^ to.turn);
   }
   if (close != 0) {
-    divide(n, x, to, made);
+    quantize_exactly(n, x, to, made);
   }
   memcpy(y, made, (size_t)n);
 }
+#endif
 
 static void quantize(int64_t n, const float *x, nd4c_affine to, uint8_t *y) {
   const float inverse = 1.0F / to.scale;
@@ -60,13 +123,21 @@ static void quantize(int64_t n, const float *x, nd4c_affine to, uint8_t *y) {
       quantize_block(BLOCK, x + i, to, inverse, y + i);
     }
   }
-  divide(n - i, x + i, to, y + i);
+  quantize_exactly(n - i, x + i, to, y + i);
 }
 
 static void dequantize(int64_t n, const uint8_t *x, nd4c_affine from, float *y) {
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
     y[i] = (float)((int32_t)(uint8_t)(x[i] ^ from.turn) - from.zero) * from.scale;
+  }
+}
+
+static void dequantize_each(int64_t n, const uint8_t *x, const float *scale, const int32_t *zero, uint8_t turn,
+                            float *y) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = (float)((int32_t)(uint8_t)(x[i] ^ turn) - zero[i]) * scale[i];
   }
 }
 
@@ -143,5 +214,11 @@ static void add(int64_t n, const uint8_t *a, const uint8_t *b, const nd4c_affine
   }
 }
 
-const nd4c_affine_table ND4C_LEVEL_NAME(nd4c_affine_table) = {
-    .quantize = quantize, .dequantize = dequantize, .range = range, .add = add};
+const nd4c_affine_table ND4C_LEVEL_NAME(nd4c_affine_table) = {.quantize = quantize,
+                                                              .dequantize = dequantize,
+                                                              .quantize_each = quantize_each,
+                                                              .dequantize_each = dequantize_each,
+                                                              .divide = divide,
+                                                              .divide_each = divide_each,
+                                                              .range = range,
+                                                              .add = add};

@@ -25,6 +25,12 @@ typedef struct nd4c_affine_table {
   void (*quantize)(int64_t n, const float *x, nd4c_affine to, uint8_t *y);
   /* y[i] = (x[i] - zero) * scale */
   void (*dequantize)(int64_t n, const uint8_t *x, nd4c_affine from, float *y);
+  /* The same with a scale and a zero point for each element. */
+  void (*quantize_each)(int64_t n, const float *x, const float *scale, const int32_t *zero, uint8_t turn, uint8_t *y);
+  void (*dequantize_each)(int64_t n, const uint8_t *x, const float *scale, const int32_t *zero, uint8_t turn, float *y);
+  /* y[i] = x[i] / scale, or scale[i] */
+  void (*divide)(int64_t n, const float *x, float scale, float *y);
+  void (*divide_each)(int64_t n, const float *x, const float *scale, float *y);
   /* *low and *high grow to hold all x[i]; NaN does not count. */
   void (*range)(int64_t n, const float *x, float *low, float *high);
   void (*add)(int64_t n, const uint8_t *a, const uint8_t *b, const nd4c_affine_sum *sum, uint8_t *y);
