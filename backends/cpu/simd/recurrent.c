@@ -4,7 +4,7 @@
  * asks these kernels. */
 #include <string.h>
 
-#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/reference/work.h"
 #include "backends/cpu/simd/simd.h"
 
 /* Bytes of x's part of the gates that are computed ahead: they stay in the L2 cache. */
@@ -55,11 +55,10 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   bool is_lstm = call->op->op == ND4C_OP_lstm;
   ND4C_CPU_DECLINE_IF(!usual_functions(call, is_lstm), "other functions than sigmoid and tanh, or inputs clipped");
   ND4C_CPU_DECLINE_IF(
-      nd4c_cpu_input(call, ND4C_IN_rnn_sequence_lengths) != NULL ||
-          (is_lstm && (nd4c_cpu_input(call, ND4C_IN_lstm_peepholes) != NULL || ND4C_FLAG_OF(call, lstm_input_forget))),
-      "sequences of their own lengths, peepholes or input_forget");
+      is_lstm && (nd4c_cpu_input(call, ND4C_IN_lstm_peepholes) != NULL || ND4C_FLAG_OF(call, lstm_input_forget)),
+      "peepholes or input_forget");
   for (int32_t i = 0; i < call->input_count; i++) {
-    const nd4c_tensor *x = nd4c_cpu_input(call, i);
+    const nd4c_tensor *x = i == ND4C_IN_rnn_sequence_lengths ? NULL : nd4c_cpu_input(call, i);
     ND4C_CPU_DECLINE_IF(x != NULL && (x->dtype != ND4C_FLOAT32 || x->size == 0 || !nd4c_in_c_order(x)),
                         "an operand is not float32, is empty or has gaps");
   }
@@ -150,7 +149,7 @@ static void unprepare(void *result) {
 
 /* Parts of the scratch memory, in bytes from its start. */
 typedef struct places {
-  int64_t packed, ahead, zeros, bias, z, reset, workers, worker_bytes, end;
+  int64_t packed, ahead, zeros, bias, z, reset, lengths, workers, worker_bytes, end;
 } places;
 
 static int64_t take(int64_t *end, int64_t numbers) {
@@ -168,6 +167,7 @@ static places places_of(const nd4c_call *call, const shape *s) {
   p.bias = take(&p.end, s->directions * 2 * s->blocks * s->wide);
   p.z = take(&p.end, s->directions * s->batch * s->blocks * s->lanes);
   p.reset = take(&p.end, s->directions * s->batch * s->blocks * s->lanes);
+  p.lengths = take(&p.end, 2 * s->batch);
   p.worker_bytes = ROWS_TOGETHER * s->wide * (int64_t)sizeof(float);
   p.workers = take(&p.end, (call->width > 1 ? call->width : 1) * ROWS_TOGETHER * s->wide);
   return p;
@@ -194,6 +194,7 @@ typedef struct job {
   float *ahead;                              /* [step][sequence][block][gate][lane] */
   int64_t first, count;                      /* steps whose part of x is there, in time */
   int64_t x_time, x_sequence;                /* strides */
+  const int64_t *lengths;                    /* by sequence; NULL: all have all steps */
   int64_t time;
   const float *before;
   bool back;
@@ -355,6 +356,56 @@ static void place_direction(const nd4c_call *call, job *j, int64_t direction, co
   j->before_step = j->c_step;
 }
 
+/* -- sequences of their own lengths: they take no part in the steps beyond them ------------------------------------ */
+
+/* The lengths as int64. */
+static nd4c_status read_lengths(const nd4c_call *call, const shape *s, int64_t *lengths) {
+  const nd4c_tensor *given = &call->inputs[ND4C_IN_rnn_sequence_lengths];
+  for (int64_t i = 0; i < s->batch; i++) {
+    const int64_t at = i * given->strides[0];
+    lengths[i] = given->dtype == ND4C_INT32 ? ((const int32_t *)given->data)[at] : ((const int64_t *)given->data)[at];
+  }
+  return nd4c_cpu_check_integers(call, "a sequence length", lengths, s->batch, 0, s->steps);
+}
+
+static bool is_over(const job *j, int64_t sequence) {
+  return j->lengths != NULL && j->time >= j->lengths[sequence];
+}
+
+/* Before a step: the cells of sequences that are over, to z, which lstm does not use. */
+static void save_cells(const job *j) {
+  const shape *s = &j->s;
+  for (int64_t i = 0; i < s->batch && j->c != NULL; i++) {
+    if (is_over(j, i)) {
+      memcpy(j->z + i * s->hidden, j->c + i * j->c_step, (size_t)s->hidden * sizeof(float));
+    }
+  }
+}
+
+/* After it: they keep their states. y holds the state until the last step has read it. */
+static void keep_states(const job *j) {
+  const shape *s = &j->s;
+  const size_t bytes = (size_t)s->hidden * sizeof(float);
+  for (int64_t i = 0; i < s->batch; i++) {
+    if (is_over(j, i)) {
+      memcpy(j->y + i * j->y_step, j->before + i * j->before_step, bytes);
+    }
+    if (is_over(j, i) && j->c != NULL) {
+      memcpy(j->c + i * j->c_step, j->z + i * s->hidden, bytes);
+    }
+  }
+}
+
+/* At the end: their results are 0. */
+static void clear_results(const job *j) {
+  const shape *s = &j->s;
+  for (int64_t i = 0; i < s->batch && j->lengths != NULL; i++) {
+    for (int64_t t = j->lengths[i]; t < s->steps; t++) {
+      memset(j->y_first + t * j->y_time + i * j->y_step, 0, (size_t)s->hidden * sizeof(float));
+    }
+  }
+}
+
 static void run_steps(team *both, int32_t width) {
   const shape *s = &both->jobs[0].s;
   for (int64_t step = 0; step < s->steps; step++) {
@@ -370,8 +421,12 @@ static void run_steps(team *both, int32_t width) {
     if (step % s->ahead == 0) {
       nd4c_cpu_parallel(both->directions * s->blocks, 1, width, project_range, both);
     }
+    for (int64_t d = 0; d < both->directions; d++) {
+      save_cells(&both->jobs[d]);
+    }
     run_step(both, width);
     for (int64_t d = 0; d < both->directions; d++) {
+      keep_states(&both->jobs[d]);
       both->jobs[d].before = both->jobs[d].y;
       both->jobs[d].before_step = both->jobs[d].y_step;
     }
@@ -397,6 +452,11 @@ static nd4c_status run(const nd4c_call *call) {
   const nd4c_tensor *h = nd4c_cpu_input(call, ND4C_IN_rnn_initial_h);
   const nd4c_tensor *c = s.is_lstm ? nd4c_cpu_input(call, ND4C_IN_lstm_initial_c) : NULL;
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_rnn_bias);
+  int64_t *lengths = NULL;
+  if (nd4c_cpu_input(call, ND4C_IN_rnn_sequence_lengths) != NULL) {
+    lengths = (int64_t *)(void *)(scratch + p.lengths);
+    ND4C_BACKEND_TRY(read_lengths(call, &s, lengths));
+  }
   float *packed = st->packed, *zeros = (float *)(void *)(scratch + p.zeros);
   if (packed == NULL) {
     packed = (float *)(void *)(scratch + p.packed);
@@ -427,6 +487,7 @@ static nd4c_status run(const nd4c_call *call) {
                .x_sequence = s.batch_first ? s.steps * s.inputs : s.inputs,
                .z = (float *)(void *)(scratch + p.z) + direction * states,
                .reset = (float *)(void *)(scratch + p.reset) + direction * states,
+               .lengths = lengths,
                .c = s.is_lstm ? (float *)call->outputs[2].data + at : NULL};
     place_direction(call, j, direction, h != NULL ? (const float *)h->data + at : zeros);
   }
@@ -441,6 +502,7 @@ static nd4c_status run(const nd4c_call *call) {
     for (int64_t i = 0; i < s.batch; i++) {
       memcpy(last + i * j->c_step, j->before + i * j->before_step, (size_t)s.hidden * sizeof(float));
     }
+    clear_results(j);
   }
   return ND4C_OK;
 }
