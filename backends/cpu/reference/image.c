@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"
+#include "backends/cpu/support/resize.h"
 #include "kernels/reference/image/image.h"
 
 /* -- resize ------------------------------------------------------------------------------------------------------ */
@@ -13,36 +14,6 @@ typedef struct resize_job {
   double *rows; /* one a worker */
 } resize_job;
 
-/* Makes the table of one axis. */
-static void make_axis(const nd4c_call *call, nd4c_cpu_work *work, const nd4c_ref_resize_setting *setting, int32_t axis,
-                      nd4c_ref_resize_axis *table) {
-  const nd4c_tensor *roi = nd4c_cpu_input(call, ND4C_IN_resize_roi);
-  nd4c_ref_resize_setting own = *setting;
-  const nd4c_resize_lists lists = nd4c_resize_lists_of(call);
-  int32_t entry = nd4c_resize_entry(&lists, axis);
-  double scale = 1, bounds[2] = {0, 1};
-  *table = (nd4c_ref_resize_axis){.in = call->inputs[0].shape[axis], .out = call->outputs[0].shape[axis]};
-  bool crop = own.coordinates == ND4C_RESIZE_COORDINATES_TF_CROP_AND_RESIZE;
-  if (entry < 0 || table->out == 0) {
-    own = (nd4c_ref_resize_setting){.mode = setting->mode, .coordinates = ND4C_RESIZE_COORDINATES_ASYMMETRIC};
-  } else {
-    scale = nd4c_resize_scale(&lists, entry);
-  }
-  if (entry >= 0 && crop) {
-    nd4c_ref_tensor list = nd4c_cpu_ref_tensor(roi);
-    bounds[0] = nd4c_ref_load(&list, entry * list.strides[0]);
-    bounds[1] = nd4c_ref_load(&list, (entry + list.shape[0] / 2) * list.strides[0]);
-  }
-  double width = nd4c_resize_width(&lists, scale, table->in, table->out);
-  table->taps = nd4c_ref_resize_taps(&own, scale);
-  table->index = nd4c_cpu_work_make_integers(work, table->out * table->taps);
-  table->weight = nd4c_cpu_work_make(work, table->out * table->taps);
-  table->outside = (bool *)nd4c_cpu_work_make_integers(work, table->out);
-  if (!work->failed) {
-    nd4c_ref_resize_fill(&own, scale, width, bounds, table);
-  }
-}
-
 static void resize_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const resize_job *job = user;
   const nd4c_ref_tensor *x = &job->args.x;
@@ -51,15 +22,9 @@ static void resize_range(void *user, int64_t begin, int64_t end, int32_t worker)
 
 static nd4c_status resize(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  nd4c_ref_resize_setting setting = {.mode = ND4C_INT_OF(call, resize_mode),
-                                     .coordinates = ND4C_INT_OF(call, resize_coordinates),
-                                     .nearest = ND4C_INT_OF(call, resize_nearest),
-                                     .cubic_a = ND4C_REAL_OF(call, resize_cubic_a),
-                                     .exclude_outside = ND4C_FLAG_OF(call, resize_exclude_outside),
-                                     .antialias = ND4C_FLAG_OF(call, resize_antialias)};
   resize_job job = {.args = {.x = nd4c_cpu_ref_tensor(x),
                              .y = nd4c_cpu_ref_tensor(y),
-                             .mode = setting.mode,
+                             .mode = ND4C_INT_OF(call, resize_mode),
                              .extrapolation = ND4C_REAL_OF(call, resize_extrapolation)}};
   job.args.axes = job.axes;
   if (y->size > 0 && y->rank == 0) {
@@ -68,8 +33,9 @@ static nd4c_status resize(const nd4c_call *call, nd4c_cpu_work *work) {
   if (y->size == 0 || y->rank == 0) {
     return ND4C_OK;
   }
-  for (int32_t axis = 0; axis < x->rank; axis++) {
-    make_axis(call, work, &setting, axis, &job.axes[axis]);
+  double *tables = nd4c_cpu_work_make(work, nd4c_cpu_resize_bytes(call) / (int64_t)sizeof(double));
+  if (tables != NULL) {
+    nd4c_cpu_resize_fill(call, tables, job.axes);
   }
   int64_t columns = x->shape[x->rank - 1], last = y->shape[y->rank - 1];
   job.rows = nd4c_cpu_work_make(work, (call->width > 1 ? call->width : 1) * columns);
