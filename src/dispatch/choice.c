@@ -675,5 +675,6 @@ bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *c
 
 bool nd4c_choice_is_fast(const nd4c_context *context, const nd4c_call *call) {
   const nd4c_kernel *best = find_best(context, call);
-  return best != NULL && strcmp(best->engine, "reference") != 0;
+  const bool converts = best != NULL && ND4C_HAS_FIELD(best, flags) && (best->flags & ND4C_KERNEL_CONVERTS) != 0;
+  return best != NULL && !converts && strcmp(best->engine, "reference") != 0;
 }

@@ -76,7 +76,8 @@ void nd4c_choice_add_preparation(int64_t nanoseconds);
 /* True if a kernel or a compiler of the device says that it can compute the call. Prepares nothing. */
 bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request);
 
-/* True if the best usable kernel is not the reference's. A pass asks this before it makes an op of several. */
+/* True if the best usable kernel is not the reference's, and none that converts its operands (ND4C_KERNEL_CONVERTS). A
+ * pass asks this before it makes an op of several. */
 bool nd4c_choice_is_fast(const nd4c_context *context, const nd4c_call *call);
 
 /* Engine and kernel name of a choice. */

@@ -192,6 +192,7 @@ extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_conv_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_matmul_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_sgemm_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_widened_kernels[];
 
 /* Lets nd4c ask for the memory of oneDNN's cache of primitives, now that a primitive was made for the call. */
 void nd4c_onednn_cache_count(const nd4c_call *call);

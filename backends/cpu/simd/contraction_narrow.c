@@ -1,6 +1,6 @@
-/* matmul and linear of engine simd in bfloat16, for few rows: the weights are read once, sums are kept in f32 and
- * rounded once. oneDNN would pack the weights first, which takes longer than the product; dispatch/choice.c asks these
- * kernels before oneDNN's. */
+/* matmul and linear of engine simd in bfloat16 and float16, for few rows: the weights are read once, sums are kept in
+ * f32 and rounded once. Others would pack or widen the weights first, which takes longer than the product;
+ * dispatch/choice.c asks these kernels before oneDNN's. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"
@@ -12,6 +12,8 @@ enum { FEW_ROWS = 4, GRAIN = 1 << 16 };
 typedef struct job {
   nd4c_cpu_product p;
   bool dots; /* b lies by columns */
+  nd4c_cast_loop widen, narrow;
+  const nd4c_thin_loops *thin;
   float *a, *y;
   nd4c_unary_loop activate;
 } job;
@@ -37,13 +39,17 @@ static const char *read_product(const nd4c_call *call, job *j) {
   return NULL;
 }
 
+static nd4c_dtype dtype_of(const nd4c_call *call) {
+  return call->inputs[0].dtype;
+}
+
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   job j;
   const char *why = read_product(call, &j);
   if (why == NULL && strcmp(nd4c_simd.level, "avx512") != 0) {
     why = "without AVX-512 16-bit floats are widened element by element";
   }
-  if (why == NULL && (j.p.b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0) {
+  if (why == NULL && dtype_of(call) == ND4C_BFLOAT16 && (j.p.b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0) {
     why = "the right-hand side is constant: oneDNN packs it once";
   }
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
@@ -58,16 +64,15 @@ static int64_t scratch_bytes(const nd4c_call *call) {
 /* Rows of a in f32, one after the other. */
 static void widen(const job *j) {
   int32_t row = j->p.rank - 2, column = row + 1;
-  nd4c_cast_loop cast = nd4c_simd.cast->loops[ND4C_BFLOAT16][ND4C_FLOAT32];
   int64_t step = j->p.a.strides[column], k = j->p.k;
   for (int64_t r = 0; r < j->p.m; r++) {
     const uint16_t *from = (const uint16_t *)j->p.a.tensor->data + r * j->p.a.strides[row];
     if (step == 1) {
-      cast(k, from, j->a + r * k);
+      j->widen(k, from, j->a + r * k);
       continue;
     }
     for (int64_t i = 0; i < k; i++) {
-      cast(1, from + i * step, j->a + r * k + i);
+      j->widen(1, from + i * step, j->a + r * k + i);
     }
   }
 }
@@ -80,22 +85,19 @@ static void column_range(void *user, int64_t begin, int64_t end, int32_t worker)
   const nd4c_unary_parameters parameters = nd4c_cpu_activation_parameters(j->p.activation, ND4C_FLOAT32);
   (void)worker;
   for (int64_t r = 0; r < p->m && p->bias != NULL; r++) {
-    nd4c_simd.cast->loops[ND4C_BFLOAT16][ND4C_FLOAT32](n, (const uint16_t *)p->bias->data + begin,
-                                                       j->y + r * p->n + begin);
+    j->widen(n, (const uint16_t *)p->bias->data + begin, j->y + r * p->n + begin);
   }
   nd4c_gemm_matrix a = {.data = (char *)j->a, .row_stride = p->k, .column_stride = 1};
   nd4c_gemm_matrix b = {.row_stride = p->b.strides[row], .column_stride = p->b.strides[column]};
   nd4c_gemm_matrix y = {.data = (char *)(j->y + begin), .row_stride = p->n, .column_stride = 1};
   b.data = (char *)p->b.tensor->data + begin * b.column_stride * (int64_t)sizeof(uint16_t);
-  const nd4c_thin_loops *thin = nd4c_simd.gemm->thin_bfloat16;
-  (j->dots ? thin->dots : thin->rows)(p->m, n, p->k, a, b, y, p->bias != NULL);
+  (j->dots ? j->thin->dots : j->thin->rows)(p->m, n, p->k, a, b, y, p->bias != NULL);
   for (int64_t r = 0; r < p->m; r++) {
     float *sums = j->y + r * p->n + begin;
     if (j->activate != NULL) {
       j->activate(n, sums, sums, &parameters);
     }
-    nd4c_simd.cast->loops[ND4C_FLOAT32][ND4C_BFLOAT16](n, sums,
-                                                       (uint16_t *)p->y.tensor->data + r * p->y.strides[row] + begin);
+    j->narrow(n, sums, (uint16_t *)p->y.tensor->data + r * p->y.strides[row] + begin);
   }
 }
 
@@ -104,14 +106,21 @@ static nd4c_status run(const nd4c_call *call) {
   read_product(call, &j); /* usable has seen that it can be read */
   j.a = call->scratch;
   j.y = j.a + j.p.m * j.p.k;
+  j.widen = nd4c_simd.cast->loops[dtype_of(call)][ND4C_FLOAT32];
+  j.narrow = nd4c_simd.cast->loops[ND4C_FLOAT32][dtype_of(call)];
+  j.thin = dtype_of(call) == ND4C_BFLOAT16 ? nd4c_simd.gemm->thin_bfloat16 : nd4c_simd.gemm->thin_float16;
   j.activate = nd4c_cpu_activation_loop(j.p.activation, ND4C_FLOAT32);
   widen(&j);
   nd4c_cpu_parallel(j.p.n, GRAIN / j.p.k + 1, call->width, column_range, &j);
   return ND4C_OK;
 }
 
-#define KERNEL(op)                                                         \
-  ND4C_CPU_KERNEL("simd", op, "narrow_" #op, ND4C_CPU_PRIORITY_ONEDNN + 2, \
-                  ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16), usable, run, .scratch_bytes = scratch_bytes)
+#define KERNEL(op, name, dtype, ...)                                                                               \
+  ND4C_CPU_KERNEL("simd", op, name, ND4C_CPU_PRIORITY_ONEDNN + 2, ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(dtype), usable, \
+                  run, .scratch_bytes = scratch_bytes, __VA_ARGS__)
+/* A plan computes float16 in float32, in which sums between nodes are not rounded. */
+#define BFLOAT16(op) KERNEL(op, "narrow_" #op, ND4C_BFLOAT16, .flags = 0)
+#define FLOAT16(op) KERNEL(op, "narrow_float16_" #op, ND4C_FLOAT16, .flags = ND4C_KERNEL_CONVERTS)
 
-const nd4c_kernel *const nd4c_cpu_simd_contraction_narrow_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};
+const nd4c_kernel *const nd4c_cpu_simd_contraction_narrow_kernels[] = {BFLOAT16(matmul), BFLOAT16(linear),
+                                                                       FLOAT16(matmul), FLOAT16(linear), NULL};

@@ -16,7 +16,10 @@ enum {
    * read. nd4c then decodes them, as it does for kernels without this flag. A kernel that reads them undecoded comes
    * before all others, whatever its priority. Only the host's memory holds such operands, so kernels of other devices
    * get them decoded. */
-  ND4C_KERNEL_READS_QUANTISED = 4
+  ND4C_KERNEL_READS_QUANTISED = 4,
+  /* The kernel converts its operands to another dtype in each call, and its results back, so that a plan does better to
+   * compute in that dtype: passes take such a kernel as they take the reference's. */
+  ND4C_KERNEL_CONVERTS = 8
 };
 
 /* A kernel. Static. Several threads may call its functions at once.

@@ -22,8 +22,15 @@ extern const nd4c_gemm_table ND4C_LEVEL_NAME(nd4c_gemm_table);
 #define OF_B(name) name##_bfloat16
 #include "kernels/cpu/contraction/gemm_thin.h"
 
+/* The same with b of float16. */
+#undef OF_B
+#define B uint16_t
+#define OF_B(name) name##_float16
+#include "kernels/cpu/contraction/gemm_thin.h"
+
 const nd4c_gemm_table ND4C_LEVEL_NAME(nd4c_gemm_table) = {.float32 = &loops_float32,
                                                           .float64 = &loops_float64,
                                                           .thin_float32 = &thin_float32,
                                                           .thin_float64 = &thin_float64,
-                                                          .thin_bfloat16 = &thin_bfloat16};
+                                                          .thin_bfloat16 = &thin_bfloat16,
+                                                          .thin_float16 = &thin_float16};

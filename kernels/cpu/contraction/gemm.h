@@ -33,7 +33,8 @@ typedef struct nd4c_gemm_loops {
   void (*spread)(int64_t n, const void *x, int64_t step, void *y);
 } nd4c_gemm_loops;
 
-/* Products with few rows, for one thread: callers share out columns. bfloat16 is that of b; a, y and sums are f32. */
+/* Products with few rows, for one thread: callers share out columns. bfloat16 and float16 are those of b; a, y
+ * and sums are f32. */
 typedef struct nd4c_thin_loops {
   /* y [m, n] = a [m, k] b [k, n], added to what y holds if `adds`; columns of b and y have stride 1. At most 256 rows.
    * Sums of 64 terms are added up in their order. */
@@ -46,7 +47,7 @@ typedef struct nd4c_thin_loops {
 
 typedef struct nd4c_gemm_table {
   const nd4c_gemm_loops *float32, *float64;
-  const nd4c_thin_loops *thin_float32, *thin_float64, *thin_bfloat16;
+  const nd4c_thin_loops *thin_float32, *thin_float64, *thin_bfloat16, *thin_float16;
 } nd4c_gemm_table;
 
 #endif

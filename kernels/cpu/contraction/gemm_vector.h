@@ -86,4 +86,27 @@ ND4C_INLINED vector_float32 vector_part_load_bfloat16(const uint16_t *from, int6
 #endif
 }
 
+/* float16 is converted by instructions where the level has them. */
+ND4C_INLINED vector_float32 vector_load_float16(const uint16_t *from) {
+#if defined(__AVX512F__)
+  return (vector_float32)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)from));
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+  return (vector_float32)_mm256_cvtph_ps(_mm_loadu_si128((const void *)from));
+#else
+  float wide[VECTOR_BYTES / sizeof(float)];
+  nd4c_widen_float16(VECTOR_BYTES / sizeof(float), from, wide);
+  return vector_load_float32(wide);
+#endif
+}
+
+ND4C_INLINED vector_float32 vector_part_load_float16(const uint16_t *from, int64_t n) {
+#if defined(__AVX512F__)
+  return (vector_float32)_mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)((1u << n) - 1), from));
+#else
+  uint16_t whole[VECTOR_BYTES / sizeof(float)] = {0};
+  memcpy(whole, from, (size_t)n * sizeof *from);
+  return vector_load_float16(whole);
+#endif
+}
+
 #endif

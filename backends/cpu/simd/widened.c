@@ -1,0 +1,45 @@
+/* Kernels of engine simd that compute 16-bit floats by its kernels of float32 (support/widened.h). dispatch/choice.c
+ * asks those of SOONER before oneDNN's, where the kernel of float32 comes before oneDNN's, too, and the others last. */
+#include "backends/cpu/support/widened.h"
+
+#define FAMILY(name) extern const nd4c_kernel *const nd4c_cpu_simd_##name##_kernels[];
+#define FAMILIES(X)     \
+  X(contraction)        \
+  X(contraction_packed) \
+  X(image_resize)       \
+  X(normalization)      \
+  X(recurrent)          \
+  X(window_conv)        \
+  X(window_depthwise)   \
+  X(window_winograd)
+FAMILIES(FAMILY)
+#define ENTRY(name) nd4c_cpu_simd_##name##_kernels,
+static const nd4c_kernel *const *const families[] = {FAMILIES(ENTRY) NULL};
+
+enum { SOONER = ND4C_CPU_PRIORITY_ONEDNN + 2, LATER = 99 };
+static const nd4c_widened_source sooner = {families, ND4C_CPU_PRIORITY_ONEDNN + 1}, later = {families, 1};
+
+/* bfloat16 has kernels of its own that are faster, where oneDNN is. */
+#define SOONER_KERNEL(op) \
+  ND4C_WIDENED_KERNEL("simd", op, "widened_own_" #op, SOONER, ND4C_DTYPE_BIT(ND4C_FLOAT16), sooner)
+#define LATER_KERNEL(op)                                                                                               \
+  ND4C_WIDENED_KERNEL("simd", op, "widened_" #op, LATER, ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), \
+                      later)
+
+const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {SOONER_KERNEL(matmul),
+                                                            SOONER_KERNEL(linear),
+                                                            SOONER_KERNEL(conv),
+                                                            LATER_KERNEL(matmul),
+                                                            LATER_KERNEL(linear),
+                                                            LATER_KERNEL(vecdot),
+                                                            LATER_KERNEL(matvec),
+                                                            LATER_KERNEL(vecmat),
+                                                            LATER_KERNEL(conv),
+                                                            LATER_KERNEL(lstm),
+                                                            LATER_KERNEL(gru),
+                                                            LATER_KERNEL(batch_norm),
+                                                            LATER_KERNEL(group_norm),
+                                                            LATER_KERNEL(instance_norm),
+                                                            LATER_KERNEL(lrn),
+                                                            LATER_KERNEL(resize),
+                                                            NULL};

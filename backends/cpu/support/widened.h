@@ -1,0 +1,29 @@
+/* Kernels that compute a call of 16-bit floats by a kernel of float32 of the same engine: they widen the operands, run
+ * that kernel and round its results. They exist for ops without kernels of 16-bit floats, for eager calls and for plans
+ * whose pass `widen` is switched off: they have the flag ND4C_KERNEL_CONVERTS. The widened.c of each engine lists
+ * them. */
+#ifndef ND4C_BACKENDS_CPU_SUPPORT_WIDENED_H
+#define ND4C_BACKENDS_CPU_SUPPORT_WIDENED_H
+
+#include "backends/cpu/cpu.h"
+
+/* What such kernels share, nd4c_kernel.data: the families of kernels of float32, NULL behind the last one. Of those
+ * that can compute the widened call they take the one with the highest priority, which must be at least `least`. */
+typedef struct nd4c_widened_source {
+  const nd4c_kernel *const *const *families;
+  int32_t least;
+} nd4c_widened_source;
+
+/* Functions of these kernels. */
+bool nd4c_widened_usable(const nd4c_call *call, char *reason, size_t reason_size);
+nd4c_status nd4c_widened_prepare(const nd4c_call *call, void **state);
+void nd4c_widened_unprepare(void *state);
+int64_t nd4c_widened_scratch_bytes(const nd4c_call *call);
+nd4c_status nd4c_widened_run(const nd4c_call *call);
+
+#define ND4C_WIDENED_KERNEL(engine, op, kernel_name, priority, its_dtypes, source)                        \
+  ND4C_CPU_KERNEL(engine, op, kernel_name, priority, ND4C_CPU_FLOATS &(its_dtypes), nd4c_widened_usable,  \
+                  nd4c_widened_run, .prepare = nd4c_widened_prepare, .unprepare = nd4c_widened_unprepare, \
+                  .scratch_bytes = nd4c_widened_scratch_bytes, .data = &(source), .flags = ND4C_KERNEL_CONVERTS)
+
+#endif
