@@ -7,7 +7,7 @@
 #include "array/shape.h"
 #include "base/config/config.h"
 #include "base/status.h"
-#include "dispatch/choice.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 #include "graph/quantization.h"
 
@@ -48,36 +48,17 @@ nd4c_status nd4c_precision_read(const nd4c_plan_options *options, nd4c_dtype *pr
                          "pass makes nodes compute in another dtype");
 }
 
-/* A product large enough that only a kernel made for the dtype takes it. */
 nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precision, const char *from) {
   if (precision == ND4C_INT8) {
     return nd4c_quantization_check_device(context, from);
   }
-  enum { SIDE = 256 };
-  static const int64_t shape[] = {SIDE, SIDE}, strides[] = {SIDE, 1};
-  const nd4c_op_def *def = nd4c_op_get_def(ND4C_OP_matmul);
-  nd4c_tensor square = {.dtype = precision,
-                        .rank = 2,
-                        .flags = ND4C_TENSOR_CONTIGUOUS,
-                        .size = (int64_t)SIDE * SIDE,
-                        .shape = shape,
-                        .strides = strides};
-  const nd4c_tensor inputs[] = {square, square};
-  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
-                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
-                          .op = &def->info,
-                          .input_count = 2,
-                          .output_count = 1,
-                          .inputs = inputs,
-                          .outputs = &square,
-                          .stream = context->stream,
-                          .device = context->device->handle,
-                          .width = context->width};
-  if (precision == ND4C_DTYPE_NONE || nd4c_choice_is_fast(context, &call)) {
+  if (precision == ND4C_DTYPE_NONE || nd4c_multiplies_fast(context, precision)) {
     return ND4C_OK;
   }
-  return nd4c_fail(ND4C_UNSUPPORTED, "%s is %s: device %s has no fast matrix product of this dtype", from,
-                   nd4c_dtype_name(precision), context->device->name);
+  const nd4c_dtype instead = precision == ND4C_FLOAT16 ? ND4C_BFLOAT16 : ND4C_FLOAT16;
+  return nd4c_fail(ND4C_UNSUPPORTED, "%s is %s: device %s has no fast matrix product of this dtype; use %s", from,
+                   nd4c_dtype_name(precision), context->device->name,
+                   nd4c_multiplies_fast(context, instead) ? nd4c_dtype_name(instead) : "none: float32 is faster there");
 }
 
 /* The pass that does it. */
@@ -150,8 +131,22 @@ nd4c_status nd4c_precision_refuse_ahead(const nd4c_plan_options *options) {
                          from, nd4c_dtype_name(precision));
 }
 
+/* What the pass widen did. */
+static void print_widened(const nd4c_plan *plan, nd4c_text *text) {
+  for (int32_t i = 0; i < plan->pass_count; i++) {
+    const nd4c_pass_record *pass = &plan->passes[i];
+    if (pass->changes > 0 && strcmp(pass->name, "widen") == 0) {
+      nd4c_text_print(text,
+                      "16-bit floats: %d nodes compute in float32, because %s has no fast kernels for them in 16 bits; "
+                      "outputs and casts round\n",
+                      pass->changes, plan->device->name);
+    }
+  }
+}
+
 void nd4c_plan_print_precision(const nd4c_plan *plan, nd4c_text *text) {
   int32_t reduced = 0, casts = 0, kept = 0;
+  print_widened(plan, text);
   if (plan->precision_unused != ND4C_DTYPE_NONE) {
     nd4c_text_print(text, "precision: %s (%s) is not used, because %s\n", nd4c_dtype_name(plan->precision_unused),
                     plan->precision_from, plan->precision_why);

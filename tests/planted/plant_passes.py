@@ -51,7 +51,7 @@ ERRORS = [
     ("fuse_activation", "if (host->attrs[position].as.i != ND4C_ACTIVATION_NONE) {", "if (position < 0) {"),
     ("fuse_activation", "approximate].as.i != 0 ? ND4C_ACTIVATION_GELU_TANH", "approximate].as.i == 0 ? ND4C_ACTIVATION_GELU_TANH"),
     ("strength", "node->inputs[0] == node->inputs[1] &&", ""),
-    ("casts", "if (!contains(middle, from) || !is_same_rule(from, middle, to)) {",
+    ("passes/dtypes/casts", "if (!contains(middle, from) || !is_same_rule(from, middle, to)) {",
      "if (!contains(middle, from) && !is_same_rule(from, middle, to)) {"),
     ("select", "if (inputs[A] == inputs[B]) {", "if (inputs[A] >= 0) {"),
     ("algebra", "if (node->inputs[0] == node->inputs[1]) {", "if (node->inputs[0] >= 0) {"),
@@ -93,8 +93,8 @@ ERRORS = [
      "test_graph_quantized"),
     ("quantized_linear", "[ND4C_IN_linear_int8_x_zero_point] = x.zero,", "[ND4C_IN_linear_int8_x_zero_point] = -1,",
      "test_graph_quantized"),
-    ("reduced_precision", "s->reduced[value] ? read_as(s, value, false, &read) : ND4C_OK", "ND4C_OK",
-     "test_graph_reduced_precision"),
+    ("passes/dtypes/retyping", "retyping->changed[value] ? nd4c_retyping_read(retyping, value, false, &read) : ND4C_OK",
+     "ND4C_OK", "test_graph_reduced_precision"),
 ]
 
 

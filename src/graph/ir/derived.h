@@ -1,6 +1,6 @@
 /* Constants that passes compute from other constants, shared by all plans that need the same ones: a model's plans for
  * different shapes fold the same normalisation into the same weights. The plans then also share the packed forms.
- * passes/fold_affine.c and ir/narrowed.c use it. */
+ * passes/fold_affine.c and ir/converted.c use it. */
 #ifndef ND4C_GRAPH_IR_DERIVED_H
 #define ND4C_GRAPH_IR_DERIVED_H
 

@@ -64,3 +64,28 @@ bool nd4c_rewrite_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_va
                           .width = context->width};
   return nd4c_choice_is_fast(context, &call);
 }
+
+/* A product large enough that only a kernel made for the dtype takes it. */
+bool nd4c_multiplies_fast(const nd4c_context *context, nd4c_dtype dtype) {
+  enum { SIDE = 256 };
+  static const int64_t shape[] = {SIDE, SIDE}, strides[] = {SIDE, 1};
+  const nd4c_op_def *def = nd4c_op_get_def(ND4C_OP_matmul);
+  nd4c_tensor square = {.dtype = dtype,
+                        .rank = 2,
+                        .flags = ND4C_TENSOR_CONTIGUOUS,
+                        .size = (int64_t)SIDE * SIDE,
+                        .shape = shape,
+                        .strides = strides};
+  const nd4c_tensor inputs[] = {square, square};
+  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                          .op = &def->info,
+                          .input_count = 2,
+                          .output_count = 1,
+                          .inputs = inputs,
+                          .outputs = &square,
+                          .stream = context->stream,
+                          .device = context->device->handle,
+                          .width = context->width};
+  return nd4c_choice_is_fast(context, &call);
+}

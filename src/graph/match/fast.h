@@ -1,4 +1,4 @@
-/* Whether a device has a fast kernel for a node that a pass would make. */
+/* Whether a device has a fast kernel for a node that a pass would make, and fast products. */
 #ifndef ND4C_GRAPH_MATCH_FAST_H
 #define ND4C_GRAPH_MATCH_FAST_H
 
@@ -10,5 +10,8 @@
 enum { ND4C_FAST_OPERANDS = 8 };
 bool nd4c_rewrite_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                           const nd4c_attr_value *attrs);
+
+/* Whether the context's device has a fast product of matrices of this floating dtype. */
+bool nd4c_multiplies_fast(const nd4c_context *context, nd4c_dtype dtype);
 
 #endif

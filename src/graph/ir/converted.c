@@ -1,5 +1,5 @@
-/* Implements narrowed.h: the conversion, what a deferred constant needs to do it later, and sharing. */
-#include "graph/ir/narrowed.h"
+/* Implements converted.h: the conversion, what a deferred constant needs to do it later, and sharing. */
+#include "graph/ir/converted.h"
 
 #include "array/half.h"
 #include "base/alloc.h"
@@ -30,6 +30,21 @@ static void narrow_numbers(nd4c_dtype dtype, int64_t count, const float *from, u
   }
 }
 
+static void widen_numbers(nd4c_dtype dtype, int64_t count, const uint16_t *from, float *to) {
+  for (int64_t i = 0; i < count; i++) {
+    to[i] = dtype == ND4C_BFLOAT16 ? nd4c_bfloat16_to_float(from[i]) : nd4c_float16_to_float(from[i]);
+  }
+}
+
+/* One of the dtypes is float32. */
+static void convert_numbers(nd4c_dtype from_dtype, nd4c_dtype to_dtype, int64_t count, const void *from, void *to) {
+  if (from_dtype == ND4C_FLOAT32) {
+    narrow_numbers(to_dtype, count, from, to);
+  } else {
+    widen_numbers(from_dtype, count, from, to);
+  }
+}
+
 /* -- deferred ------------------------------------------------------------------------------------------------------ */
 
 typedef struct recipe {
@@ -42,7 +57,8 @@ static nd4c_status fill(void *user, void *to) {
   const void *bytes = NULL;
   void *made = NULL;
   ND4C_TRY(nd4c_deferred_read(r->from->storage, &bytes, &made));
-  narrow_numbers(r->dtype, r->from->size, (const float *)bytes + r->from->offset, to);
+  bytes = (const char *)bytes + r->from->offset * nd4c_dtype_size(r->from->dtype);
+  convert_numbers(r->from->dtype, r->dtype, r->from->size, bytes, to);
   nd4c_deallocate(made);
   return ND4C_OK;
 }
@@ -76,22 +92,22 @@ static nd4c_status defer(const nd4c_array *from, nd4c_dtype dtype, nd4c_array **
 /* -- at once ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status convert(const nd4c_array *from, nd4c_array *to) {
-  const size_t count = (size_t)from->size;
-  float *wide = NULL;
-  uint16_t *narrow = NULL;
-  nd4c_status status = nd4c_allocate_or_fail(count, sizeof *wide, "a constant in another dtype", &wide);
+  const size_t from_bytes = (size_t)(from->size * nd4c_dtype_size(from->dtype));
+  const size_t to_bytes = (size_t)(from->size * nd4c_dtype_size(to->dtype));
+  char *given = NULL, *made = NULL;
+  nd4c_status status = nd4c_allocate_or_fail(from_bytes, 1, "a constant in another dtype", &given);
   if (status == ND4C_OK) {
-    status = nd4c_allocate_or_fail(count, sizeof *narrow, "a constant in another dtype", &narrow);
+    status = nd4c_allocate_or_fail(to_bytes, 1, "a constant in another dtype", &made);
   }
   if (status == ND4C_OK) {
-    status = nd4c_array_read(from, wide, count * sizeof *wide);
+    status = nd4c_array_read(from, given, from_bytes);
   }
   if (status == ND4C_OK) {
-    narrow_numbers(to->dtype, from->size, wide, narrow);
-    status = nd4c_array_write(to, narrow, count * sizeof *narrow);
+    convert_numbers(from->dtype, to->dtype, from->size, given, made);
+    status = nd4c_array_write(to, made, to_bytes);
   }
-  nd4c_deallocate(wide);
-  nd4c_deallocate(narrow);
+  nd4c_deallocate(given);
+  nd4c_deallocate(made);
   return status;
 }
 
@@ -115,7 +131,7 @@ static nd4c_status make(const nd4c_rewrite *rewrite, const nd4c_array *from, nd4
 
 /* -- sharing ------------------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_narrowed_constant(nd4c_rewrite *rewrite, nd4c_value from, nd4c_dtype dtype, nd4c_value *made) {
+nd4c_status nd4c_converted_constant(nd4c_rewrite *rewrite, nd4c_value from, nd4c_dtype dtype, nd4c_value *made) {
   const nd4c_derived_key key = {.from = rewrite->graph->values[from].constant, .dtype = dtype};
   nd4c_array *array = nd4c_derived_find(&key);
   bool derived = array != NULL;

@@ -10,19 +10,12 @@
  * add to, so roundings of them would add up over the layers. A linear that adds to such a sum becomes a linear in the
  * reduced dtype and an add.
  *
- * A node keeps its number and its outputs; only their dtype changes. So a value is either in float32 or in the reduced
- * dtype, a reader that wants the other one reads one cast that all such readers share, and no pair of casts arises.
- *
  * It runs after `layout`, because kernels are fast in some orders of memory only. `layout` then runs again, for the
  * casts. */
 #include <string.h>
 
-#include "array/shape.h"
 #include "base/status.h"
-#include "device/storage/storage.h"
-#include "dispatch/choice.h"
-#include "graph/ir/narrowed.h"
-#include "graph/passes.h"
+#include "graph/passes/dtypes/retyping.h"
 
 /* Ops whose work is worth casting their inputs. */
 static const nd4c_op anchors[] = {ND4C_OP_matmul, ND4C_OP_linear, ND4C_OP_conv, ND4C_OP_conv_transpose,
@@ -104,14 +97,11 @@ static const nd4c_op followers[] = {ND4C_OP_negative,
 typedef enum role { ROLE_OTHER, ROLE_FOLLOWER, ROLE_ANCHOR } role;
 
 typedef struct state {
+  nd4c_retyping retyping; /* first: emit_narrow finds the state by it */
   nd4c_rewrite *rewrite;
-  nd4c_region region; /* of this pass alone */
-  int32_t count;      /* values before the pass; added ones are never looked up */
-  bool *leads;        /* by value: an anchor depends on it */
-  bool *scores;       /* by value: a softmax or a mask of an attention depends on it, without an anchor between */
-  bool *sums;         /* by value: a norm reads it, or a sum that a norm reads */
-  bool *reduced;      /* by value: its dtype was changed */
-  nd4c_value *other;  /* by value: the same in the other dtype, NONE: not made yet */
+  bool *leads;  /* by value: an anchor depends on it */
+  bool *scores; /* by value: a softmax or a mask of an attention depends on it, without an anchor between */
+  bool *sums;   /* by value: a norm reads it, or a sum that a norm reads */
 } state;
 
 static role role_of(nd4c_op op) {
@@ -126,21 +116,6 @@ static role role_of(nd4c_op op) {
     }
   }
   return ROLE_OTHER;
-}
-
-static bool is_float(const state *s, nd4c_value value) {
-  return value >= 0 && (s->rewrite->graph->values[value].dtype == ND4C_FLOAT32 || s->reduced[value]);
-}
-
-/* Whether an encoded constant is read: kernels read its blocks in place. */
-static bool reads_encoded(const state *s, const nd4c_graph_node *node) {
-  for (int32_t i = 0; i < node->input_count; i++) {
-    const nd4c_array *constant = node->inputs[i] < 0 ? NULL : s->rewrite->graph->values[node->inputs[i]].constant;
-    if (constant != NULL && (constant->storage->flags & ND4C_STORAGE_ENCODED) != 0) {
-      return true;
-    }
-  }
-  return false;
 }
 
 /* What no anchor depends on, such as coordinates that a detector computes at its end, stays in float32. */
@@ -232,73 +207,24 @@ static void find_sums(const state *s) {
 static bool is_candidate(const state *s, const nd4c_graph_node *node) {
   const bool follows = s->leads[node->outputs[0]] && !(s->sums[node->outputs[0]] && is_sum(node));
   const role its = follows || role_of(node->def->info.op) == ROLE_ANCHOR ? role_of(node->def->info.op) : ROLE_OTHER;
-  bool any = its == ROLE_ANCHOR && is_float(s, node->inputs[0]);
+  bool any = its == ROLE_ANCHOR && nd4c_retyping_covers(&s->retyping, node->inputs[0]);
   for (int32_t i = 0; i < node->input_count && !any; i++) {
-    any = its == ROLE_FOLLOWER && node->inputs[i] >= 0 && s->reduced[node->inputs[i]];
+    any = its == ROLE_FOLLOWER && node->inputs[i] >= 0 && s->retyping.changed[node->inputs[i]];
   }
   for (int32_t i = 0; i < node->output_count; i++) {
     any = any && s->rewrite->graph->values[node->outputs[i]].dtype == ND4C_FLOAT32;
   }
-  return any && !reads_encoded(s, node);
-}
-
-/* -- asking the device --------------------------------------------------------------------------------------------- */
-
-/* An operand as the node would have it: floats in the reduced dtype. */
-static nd4c_status describe(state *s, nd4c_value value, nd4c_tensor *tensor) {
-  const nd4c_graph *graph = s->rewrite->graph;
-  nd4c_graph_describe(graph, value, tensor);
-  if (value < 0) {
-    return ND4C_OK;
-  }
-  int64_t *strides = NULL;
-  ND4C_TRY(nd4c_region_make(&s->region, tensor->rank, sizeof *strides, &strides));
-  nd4c_graph_value_strides(&graph->values[value], strides);
-  tensor->strides = strides;
-  tensor->flags |= nd4c_shape_is_contiguous(tensor->rank, tensor->shape, strides) ? ND4C_TENSOR_CONTIGUOUS : 0;
-  tensor->dtype = is_float(s, value) ? s->rewrite->precision : tensor->dtype;
-  return ND4C_OK;
-}
-
-/* Whether a kernel other than the reference's computes the node in the reduced dtype, or nothing needs computing. */
-static nd4c_status is_fast(state *s, const nd4c_graph_node *node, bool *fast) {
-  const nd4c_context *context = s->rewrite->context;
-  nd4c_tensor *inputs = NULL, *outputs = NULL;
-  *fast = node->def->view != NULL;
-  if (*fast) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_region_make(&s->region, node->input_count, sizeof *inputs, &inputs));
-  ND4C_TRY(nd4c_region_make(&s->region, node->output_count, sizeof *outputs, &outputs));
-  for (int32_t i = 0; i < node->input_count; i++) {
-    ND4C_TRY(describe(s, node->inputs[i], &inputs[i]));
-  }
-  for (int32_t i = 0; i < node->output_count; i++) {
-    ND4C_TRY(describe(s, node->outputs[i], &outputs[i]));
-  }
-  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
-                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
-                          .op = &node->def->info,
-                          .input_count = node->input_count,
-                          .output_count = node->output_count,
-                          .inputs = inputs,
-                          .outputs = outputs,
-                          .attrs = node->attrs,
-                          .stream = context->stream,
-                          .device = context->device->handle,
-                          .width = context->width};
-  *fast = nd4c_choice_is_fast(context, &call);
-  return ND4C_OK;
+  return any && !nd4c_retyping_reads_encoded(&s->retyping, node);
 }
 
 /* -- rewriting ----------------------------------------------------------------------------------------------------- */
 
-/* A cast to the reduced dtype. Scores are first bounded to half of its range, so that neither the rounding nor a sum of
- * two masks gives an infinity. Softmax has 0 there as before. */
-static nd4c_status emit_narrow(state *s, nd4c_value value, nd4c_value *narrow) {
+/* A cast. Scores are first bounded to half of the reduced dtype's range, so that neither the rounding nor a sum of two
+ * masks gives an infinity. Softmax has 0 there as before. */
+static nd4c_status emit_narrow(const nd4c_retyping *retyping, nd4c_value value, nd4c_dtype dtype, nd4c_value *narrow) {
+  const state *s = (const state *)retyping;
   nd4c_emitter *emitter = &s->rewrite->emitter;
-  const nd4c_dtype dtype = s->rewrite->precision;
-  if (s->scores[value]) {
+  if (dtype == retyping->to && s->scores[value]) {
     const double bound = dtype == ND4C_BFLOAT16 ? 0x1p127 : 0x1p15;
     nd4c_value inputs[] = {value, ND4C_VALUE_NONE, ND4C_VALUE_NONE};
     ND4C_TRY(nd4c_emit_scalar(emitter, ND4C_FLOAT32, -bound, &inputs[ND4C_IN_clip_low]));
@@ -306,78 +232,6 @@ static nd4c_status emit_narrow(state *s, nd4c_value value, nd4c_value *narrow) {
     ND4C_TRY(nd4c_emit(emitter, ND4C_OP_clip, inputs, 3, NULL, 0, &value));
   }
   return nd4c_emit_cast(emitter, value, dtype, narrow);
-}
-
-/* The value in the wanted dtype: itself, or its cast, which all such readers share. */
-static nd4c_status read_as(state *s, nd4c_value value, bool reduced, nd4c_value *read) {
-  *read = value;
-  if (s->reduced[value] == reduced) {
-    return ND4C_OK;
-  }
-  const nd4c_dtype dtype = reduced ? s->rewrite->precision : ND4C_FLOAT32;
-  if (s->other[value] == ND4C_VALUE_NONE && s->rewrite->graph->values[value].constant != NULL) {
-    ND4C_TRY(nd4c_narrowed_constant(s->rewrite, value, dtype, &s->other[value]));
-  } else if (s->other[value] == ND4C_VALUE_NONE) {
-    ND4C_TRY(reduced ? emit_narrow(s, value, &s->other[value])
-                     : nd4c_emit_cast(&s->rewrite->emitter, value, dtype, &s->other[value]));
-  }
-  *read = s->other[value];
-  return ND4C_OK;
-}
-
-/* The node's inputs, each float in the wanted dtype. */
-static nd4c_status inputs_as(state *s, int32_t index, bool reduced, nd4c_value **inputs) {
-  const int32_t count = s->rewrite->graph->nodes[index].input_count;
-  ND4C_TRY(nd4c_region_make(&s->region, count, sizeof **inputs, inputs));
-  for (int32_t i = 0; i < count; i++) {
-    const nd4c_value value = s->rewrite->graph->nodes[index].inputs[i];
-    (*inputs)[i] = value;
-    if (is_float(s, value)) {
-      ND4C_TRY(read_as(s, value, reduced, &(*inputs)[i]));
-    }
-  }
-  return ND4C_OK;
-}
-
-static void set_inputs(state *s, int32_t index, const nd4c_value *inputs) {
-  nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
-  for (int32_t i = 0; i < node->input_count; i++) {
-    if (node->inputs[i] != inputs[i]) {
-      nd4c_rewrite_input(s->rewrite, node, i, inputs[i]);
-    }
-  }
-}
-
-/* Whether the op gives the reduced dtype for these operands, and the shapes that it gave before. */
-static nd4c_status gives_reduced(state *s, int32_t index, const nd4c_value *inputs, bool *gives) {
-  const nd4c_graph *graph = s->rewrite->graph;
-  const nd4c_graph_node *node = &graph->nodes[index];
-  nd4c_inferred *inferred = NULL;
-  ND4C_TRY(nd4c_region_make(&s->region, node->output_count, sizeof *inferred, &inferred));
-  *gives = nd4c_graph_infer(graph, node->def, inputs, node->input_count, node->attrs, inferred) == ND4C_OK;
-  for (int32_t i = 0; i < node->output_count && *gives; i++) {
-    const nd4c_graph_value *output = &graph->values[node->outputs[i]];
-    *gives = inferred[i].dtype == s->rewrite->precision &&
-             nd4c_shape_equal(inferred[i].rank, inferred[i].shape, output->rank, output->shape);
-  }
-  return ND4C_OK;
-}
-
-static nd4c_status reduce(state *s, int32_t index, bool *done) {
-  nd4c_value *inputs = NULL;
-  ND4C_TRY(inputs_as(s, index, true, &inputs));
-  ND4C_TRY(gives_reduced(s, index, inputs, done));
-  if (!*done) {
-    return ND4C_OK;
-  }
-  set_inputs(s, index, inputs);
-  const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
-  for (int32_t i = 0; i < node->output_count; i++) {
-    s->rewrite->graph->values[node->outputs[i]].dtype = s->rewrite->precision;
-    s->reduced[node->outputs[i]] = true;
-  }
-  s->rewrite->changes++;
-  return ND4C_OK;
 }
 
 /* Makes an add of the node, whose first operand is the product in the reduced dtype and whose second one is the addend
@@ -388,19 +242,19 @@ static nd4c_status split_sum(state *s, int32_t index, bool *done) {
   const nd4c_value addend = addend_of(node);
   nd4c_value *inputs = NULL, sum[2] = {ND4C_VALUE_NONE, addend};
   nd4c_attr *attrs = NULL;
-  ND4C_TRY(nd4c_region_make(&s->region, def->info.attr_count, sizeof *attrs, &attrs));
+  ND4C_TRY(nd4c_region_make(&s->retyping.region, def->info.attr_count, sizeof *attrs, &attrs));
   for (int32_t i = 0; i < def->info.attr_count; i++) {
     attrs[i] = (nd4c_attr){.name = def->info.attrs[i].name, .value = node->attrs[i]};
   }
-  ND4C_TRY(inputs_as(s, index, true, &inputs));
-  ND4C_TRY(gives_reduced(s, index, inputs, done));
+  ND4C_TRY(nd4c_retyping_inputs(&s->retyping, index, true, &inputs));
+  ND4C_TRY(nd4c_retyping_fits(&s->retyping, index, inputs, done));
   if (!*done) {
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_emit(&s->rewrite->emitter, def->info.op, inputs, ND4C_IN_linear_addend, attrs, def->info.attr_count,
                      &sum[0]));
   ND4C_TRY(nd4c_emit_cast(&s->rewrite->emitter, sum[0], ND4C_FLOAT32, &sum[0]));
-  ND4C_TRY(read_as(s, addend, false, &sum[1]));
+  ND4C_TRY(nd4c_retyping_read(&s->retyping, addend, false, &sum[1]));
   return nd4c_rewrite_node(s->rewrite, index, ND4C_OP_add, sum, 2, NULL, NULL, done);
 }
 
@@ -408,47 +262,29 @@ static nd4c_status visit(state *s, int32_t index) {
   const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
   bool fits = is_candidate(s, node);
   if (fits) {
-    ND4C_TRY(is_fast(s, node, &fits));
+    ND4C_TRY(nd4c_retyping_is_fast(&s->retyping, node, s->retyping.to, &fits));
   }
   if (fits && s->sums[node->outputs[0]] && addend_of(node) >= 0) {
     ND4C_TRY(split_sum(s, index, &fits));
   } else if (fits) {
-    ND4C_TRY(reduce(s, index, &fits));
+    ND4C_TRY(nd4c_retyping_change(&s->retyping, index, &fits));
   }
-  if (!fits) {
-    nd4c_value *inputs = NULL;
-    ND4C_TRY(inputs_as(s, index, false, &inputs));
-    set_inputs(s, index, inputs);
-  }
-  return ND4C_OK;
+  return fits ? ND4C_OK : nd4c_retyping_keep(&s->retyping, index);
 }
 
 static nd4c_status rewrite_all(state *s) {
-  nd4c_graph *graph = s->rewrite->graph;
-  s->count = graph->value_count;
-  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->leads, &s->leads));
-  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->scores, &s->scores));
-  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->sums, &s->sums));
-  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->reduced, &s->reduced));
-  ND4C_TRY(nd4c_region_make(&s->region, s->count, sizeof *s->other, &s->other));
-  for (int32_t i = 0; i < s->count; i++) {
-    s->other[i] = ND4C_VALUE_NONE;
-  }
+  nd4c_region *region = &s->retyping.region;
+  const int32_t count = s->retyping.count;
+  ND4C_TRY(nd4c_region_make(region, count, sizeof *s->leads, &s->leads));
+  ND4C_TRY(nd4c_region_make(region, count, sizeof *s->scores, &s->scores));
+  ND4C_TRY(nd4c_region_make(region, count, sizeof *s->sums, &s->sums));
   find_leads(s);
   find_scores(s);
   find_sums(s);
   for (int32_t i = 0; i < s->rewrite->existing; i++) {
     ND4C_TRY(visit(s, i));
   }
-  for (int32_t i = 0; i < graph->outputs.count; i++) {
-    const nd4c_value value = graph->outputs.items[i].value;
-    nd4c_value read = value;
-    ND4C_TRY(s->reduced[value] ? read_as(s, value, false, &read) : ND4C_OK);
-    if (read != value) {
-      nd4c_rewrite_output(s->rewrite, i, read);
-    }
-  }
-  return ND4C_OK;
+  return nd4c_retyping_outputs(&s->retyping);
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
@@ -456,8 +292,12 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
     return ND4C_OK;
   }
   state s = {.rewrite = rewrite};
-  const nd4c_status status = rewrite_all(&s);
-  nd4c_region_free(&s.region);
+  nd4c_status status = nd4c_retyping_begin(&s.retyping, rewrite, ND4C_FLOAT32, rewrite->precision);
+  s.retyping.cast = emit_narrow;
+  if (status == ND4C_OK) {
+    status = rewrite_all(&s);
+  }
+  nd4c_retyping_end(&s.retyping);
   return status;
 }
 

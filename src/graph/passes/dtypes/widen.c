@@ -1,0 +1,105 @@
+/* Lets nodes of float16 or bfloat16 compute in float32, on a device whose kernels for them are those of the reference
+ * or convert to float32 in each call. Then neighbours need no conversions between them, other passes find the patterns
+ * that kernels of float32 compute at once, and constants are converted once. Values are rounded to 16 bits where they
+ * leave the graph and where a cast of the model asks for it, as ONNX Runtime rounds them, so results have fewer
+ * roundings than those of the single ops. passes.c runs it on optimised plans of one device, before all passes that
+ * look for patterns.
+ *
+ * If the device has no fast products in this dtype, and one node of the graph gains, all nodes that compute in it
+ * follow: there is no cast between them then. What only moves recorded numbers of 16 bits goes on doing so, such as the
+ * lookup in a table of embeddings, since less memory is read. If the device has fast products, only the nodes that gain
+ * change. */
+#include "base/status.h"
+#include "graph/match/fast.h"
+#include "graph/passes/dtypes/retyping.h"
+
+static bool has_dtype(const nd4c_graph *graph, nd4c_dtype dtype) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
+    if (graph->values[i].dtype == dtype) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Nodes with bodies have the dtypes of their bodies; random numbers depend on the dtype; nothing is known of a
+ * plug-in's ops. */
+static bool can_widen(const nd4c_retyping *s, const nd4c_graph_node *node) {
+  bool reads = false;
+  for (int32_t i = 0; i < node->input_count; i++) {
+    reads = reads || nd4c_retyping_covers(s, node->inputs[i]);
+  }
+  return reads && node->control == NULL && node->def->info.category != ND4C_CATEGORY_RANDOM &&
+         node->def->info.op < ND4C_OP_PLUGIN && !nd4c_retyping_reads_encoded(s, node);
+}
+
+/* Whether the node only gives recorded numbers on. Of constants alone it is computed once, so it may as well give the
+ * numbers that its readers want. */
+static bool only_moves(const nd4c_retyping *s, const nd4c_graph_node *node) {
+  const nd4c_category category = node->def->info.category;
+  bool moves = node->def->view != NULL || node->def->info.op == ND4C_OP_cast || category == ND4C_CATEGORY_SHAPE ||
+               category == ND4C_CATEGORY_INDEXING;
+  bool varies = false;
+  for (int32_t i = 0; i < node->input_count && moves; i++) {
+    const nd4c_value input = node->inputs[i];
+    moves = input < 0 || !s->changed[input];
+    varies = varies || (input >= 0 && s->rewrite->graph->values[input].constant == NULL);
+  }
+  return moves && varies;
+}
+
+/* Whether the device computes the node slowly as it is recorded, and fast in float32. */
+static nd4c_status gains(nd4c_retyping *s, const nd4c_graph_node *node, bool *slow) {
+  *slow = can_widen(s, node) && node->def->info.op != ND4C_OP_cast;
+  if (*slow) {
+    bool fast = false;
+    ND4C_TRY(nd4c_retyping_is_fast(s, node, s->from, &fast));
+    ND4C_TRY(nd4c_retyping_is_fast(s, node, ND4C_FLOAT32, slow));
+    *slow = *slow && !fast;
+  }
+  return ND4C_OK;
+}
+
+/* all: nodes that gain nothing follow. */
+static nd4c_status visit(nd4c_retyping *s, int32_t index, bool all) {
+  const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
+  bool done = can_widen(s, node);
+  if (done && (!all || only_moves(s, node))) {
+    ND4C_TRY(gains(s, node, &done));
+  }
+  ND4C_TRY(done ? nd4c_retyping_change(s, index, &done) : ND4C_OK);
+  return done ? ND4C_OK : nd4c_retyping_keep(s, index);
+}
+
+static nd4c_status widen_all(nd4c_retyping *s) {
+  const bool all = !nd4c_multiplies_fast(s->rewrite->context, s->from);
+  bool any = false;
+  for (int32_t i = 0; i < s->rewrite->existing && !any; i++) {
+    ND4C_TRY(gains(s, &s->rewrite->graph->nodes[i], &any));
+  }
+  for (int32_t i = 0; i < s->rewrite->existing && any; i++) {
+    ND4C_TRY(visit(s, i, all));
+  }
+  return any ? nd4c_retyping_outputs(s) : ND4C_OK;
+}
+
+static nd4c_status widen(nd4c_rewrite *rewrite, nd4c_dtype dtype) {
+  if (!has_dtype(rewrite->graph, dtype) || dtype == rewrite->precision) { /* what was asked for stays */
+    return ND4C_OK;
+  }
+  nd4c_retyping s;
+  nd4c_status status = nd4c_retyping_begin(&s, rewrite, dtype, ND4C_FLOAT32);
+  if (status == ND4C_OK) {
+    status = widen_all(&s);
+  }
+  nd4c_retyping_end(&s);
+  return status;
+}
+
+static nd4c_status run(nd4c_rewrite *rewrite) {
+  ND4C_TRY(widen(rewrite, ND4C_FLOAT16));
+  return widen(rewrite, ND4C_BFLOAT16);
+}
+
+ND4C_PASS(SIMPLIFY, 13, widen, DEVICE,
+          "lets nodes of float16 and bfloat16 compute in float32 where the device has no fast kernels for 16 bits")
