@@ -27,29 +27,31 @@ MANY = 1 << 22  # elements of a value that --steps samples
 # -- the reference --------------------------------------------------------------------------------------------------------
 
 
-def widen(graph):
-    """Turns every float32 of a graph into float64: weights, constants, casts, declared types."""
-    from onnx import TensorProto, numpy_helper
+def retype(graph, given, wanted):
+    """Turns every number of one NumPy dtype in a graph into another one: weights, constants, casts, declared types."""
+    from onnx import helper, numpy_helper
+
+    before, after = (helper.np_dtype_to_tensor_dtype(np.dtype(dtype)) for dtype in (given, wanted))
 
     def tensor(x):
-        if x.data_type == TensorProto.FLOAT:
-            x.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(x).astype(np.float64), x.name))
+        if x.data_type == before:
+            x.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(x).astype(wanted), x.name))
 
     scales = {name for node in graph.node if node.op_type in ("Resize", "Upsample") for name in node.input[1:]}
     for x in graph.initializer:
         if x.name not in scales:  # they stay float32 whatever the dtype of the picture
             tensor(x)
     for value in (*graph.input, *graph.output, *graph.value_info):
-        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
-            value.type.tensor_type.elem_type = TensorProto.DOUBLE
+        if value.type.tensor_type.elem_type == before:
+            value.type.tensor_type.elem_type = after
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("t") and not scales & set(node.output):
                 tensor(attribute.t)
             if attribute.HasField("g"):
-                widen(attribute.g)
-            if node.op_type in ("Cast", "RandomNormal") and attribute.name in ("to", "dtype") and attribute.i == TensorProto.FLOAT:
-                attribute.i = TensorProto.DOUBLE
+                retype(attribute.g, given, wanted)
+            if node.op_type in ("Cast", "RandomNormal") and attribute.name in ("to", "dtype") and attribute.i == before:
+                attribute.i = after
 
 
 def gives_float32(path):
@@ -68,7 +70,7 @@ def reference(library, name, inputs, steps):
     if kept.exists() and kept.stat().st_mtime > path.stat().st_mtime:
         return dict(np.load(kept))
     model = onnx.load(str(path))
-    widen(model.graph)
+    retype(model.graph, np.float32, np.float64)
     KEPT.mkdir(parents=True, exist_ok=True)
     wide = KEPT / f"{name}.onnx"
     onnx.save_model(model, str(wide), save_as_external_data=True, location=f"{name}.data")
