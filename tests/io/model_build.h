@@ -139,6 +139,12 @@ static inline void build_holder(wire_bytes *graph, const char *text, const char 
   wire_message(graph, 1, &node);
 }
 
+/* A progress function of a model, for the tests that import it once: counts its imports in *user, an int. */
+static inline void count_imports(void *user, const char *what, int64_t done, int64_t total) {
+  (void)total;
+  *(int *)user += strcmp(what, "importing") == 0 && done == 0;
+}
+
 /* A named value without a type, as graphs inside nodes may have. */
 static inline void build_name(wire_bytes *graph, uint32_t field, const char *name) {
   wire_bytes info = {0};

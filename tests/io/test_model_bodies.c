@@ -199,11 +199,6 @@ static void gives_what_an_import_for_the_shapes_gives(void **state) {
   }
 }
 
-static void count_imports(void *user, const char *what, int64_t done, int64_t total) {
-  (void)total;
-  *(int *)user += strcmp(what, "importing") == 0 && done == 0;
-}
-
 static void imports_once(void **state) {
   (void)state;
   static wire_bytes bytes;
