@@ -3,6 +3,8 @@
 #ifndef ND4C_TESTS_GRAPH_DYNAMIC_CASES_H
 #define ND4C_TESTS_GRAPH_DYNAMIC_CASES_H
 
+#include <pthread.h>
+
 #include "graph_check.h"
 
 enum { DIMS = 2 };
@@ -202,13 +204,17 @@ static inline nd4c_status run_sample(nd4c_plan *plan, const sample *s, nd4c_arra
   return nd4c_plan_run(plan, (const nd4c_array *const *)s->inputs, s->input_count, outputs, s->output_count);
 }
 
+static inline bool is_expected(const sample *s, int32_t output, const nd4c_array *got) {
+  return s->tolerance > 0 ? check_difference(s->expected[output], got) <= s->tolerance
+                          : same_bits(got, s->expected[output]);
+}
+
 static inline void check_sample(nd4c_plan *plan, const sample *s, const char *what, const int64_t *dims) {
   nd4c_array *outputs[CHECK_PORTS] = {NULL};
   for (int round = 0; round < 2; round++) { /* fresh outputs, then given ones */
     CHECK_OK(run_sample(plan, s, outputs));
     for (int32_t i = 0; i < s->output_count; i++) {
-      if (s->tolerance > 0 ? !(check_difference(s->expected[i], outputs[i]) <= s->tolerance)
-                           : !same_bits(outputs[i], s->expected[i])) {
+      if (!is_expected(s, i, outputs[i])) {
         fail_msg("%s of n = %lld, m = %lld: output %d differs by %g", what, (long long)dims[0], (long long)dims[1], i,
                  check_difference(s->expected[i], outputs[i]));
       }
@@ -221,6 +227,46 @@ static inline void expect(nd4c_status status, nd4c_status expected, const char *
   if (status != expected || strstr(nd4c_error_message(), text) == NULL) {
     fail_msg("%s: %s; expected %s: %s", nd4c_status_name(status), nd4c_error_message(), nd4c_status_name(expected),
              text);
+  }
+}
+
+/* -- threads --------------------------------------------------------------------------------------------------------
+ */
+
+enum { THREADS = 4, ROUNDS = 30, SIZES = 6 };
+
+/* A thread that runs all samples of one plan again and again, from its own on and in its own steps. */
+typedef struct worker {
+  pthread_t thread;
+  nd4c_plan *plan;
+  const sample *samples;
+  int first, wrong; /* wrong: runs that failed or gave something else */
+} worker;
+
+static inline void *work(void *argument) {
+  worker *w = argument;
+  for (int i = 0; i < ROUNDS; i++) {
+    const sample *s = &w->samples[(w->first + i * (w->first % 2 + 1)) % SIZES];
+    nd4c_array *outputs[CHECK_PORTS] = {NULL};
+    w->wrong += run_sample(w->plan, s, outputs) != ND4C_OK;
+    for (int32_t k = 0; k < s->output_count && w->wrong == 0; k++) {
+      w->wrong += !is_expected(s, k, outputs[k]);
+    }
+    check_release(outputs, s->output_count);
+  }
+  return NULL;
+}
+
+/* THREADS threads at once, ROUNDS runs each. */
+static inline void run_threads(nd4c_plan *plan, const sample *samples) {
+  worker workers[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    workers[i] = (worker){.plan = plan, .samples = samples, .first = i};
+    assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+    assert_int_equal(workers[i].wrong, 0);
   }
 }
 

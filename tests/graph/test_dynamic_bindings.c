@@ -1,7 +1,5 @@
 /* The bindings of plans with dims: the budget, preparing sizes ahead, phases, memory that runs out in mid-binding, and
  * threads with different sizes. */
-#include <pthread.h>
-
 #include "dynamic_cases.h"
 #include "graph/dynamic.h"
 
@@ -274,31 +272,6 @@ static void a_binding_without_memory_leaves_the_plan_usable(void **state) {
   }
 }
 
-enum { THREADS = 4, ROUNDS = 30, SIZES = 6 };
-
-typedef struct worker {
-  pthread_t thread;
-  nd4c_plan *plan;
-  const sample *samples;
-  int first, wrong;
-} worker;
-
-static void *work(void *argument) {
-  worker *w = argument;
-  for (int i = 0; i < ROUNDS; i++) {
-    const sample *s = &w->samples[(w->first + i * (w->first % 2 + 1)) % SIZES];
-    nd4c_array *outputs[CHECK_PORTS] = {NULL};
-    w->wrong += run_sample(w->plan, s, outputs) != ND4C_OK;
-    for (int32_t k = 0; k < s->output_count && w->wrong == 0; k++) {
-      w->wrong += !same_bits(outputs[k], s->expected[k]);
-    }
-    for (int32_t k = 0; k < s->output_count; k++) {
-      nd4c_array_release(outputs[k]);
-    }
-  }
-  return NULL;
-}
-
 /* With a budget for some sizes only, so that bindings are dropped while others run. */
 static void threads_run_different_sizes(void **state) {
   (void)state;
@@ -311,15 +284,7 @@ static void threads_run_different_sizes(void **state) {
   const nd4c_plan_options few = {.struct_size = sizeof few, .no_optimization = true, .binding_bytes = 1};
   for (int round = 0; round < 2; round++) {
     nd4c_plan *plan = make_plan(graph, round == 0 ? &all : &few);
-    worker workers[THREADS];
-    for (int i = 0; i < THREADS; i++) {
-      workers[i] = (worker){.plan = plan, .samples = samples, .first = i};
-      assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-      assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-      assert_int_equal(workers[i].wrong, 0);
-    }
+    run_threads(plan, samples);
     const nd4c_plan_bindings bindings = bindings_of(plan);
     assert_int_equal(bindings.made + bindings.reused, THREADS * ROUNDS);
     assert_int_equal(bindings.kept, bindings.made - bindings.dropped);

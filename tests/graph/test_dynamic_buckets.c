@@ -1,6 +1,5 @@
 /* Buckets of plans with dims: sizes that share a binding give the results of plans of numbers, and keep the arena, the
  * places in it and the kernels that take other extents. */
-#include <pthread.h>
 #include <stddef.h>
 
 #include "dynamic_cases.h"
@@ -265,47 +264,16 @@ static void memory_may_run_out(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-enum { THREADS = 4, ROUNDS = 30, SIZES = 6 };
-
-typedef struct worker {
-  pthread_t thread;
-  nd4c_plan *plan;
-  const sample *samples;
-  int first, wrong;
-} worker;
-
-static void *work(void *argument) {
-  worker *w = argument;
-  for (int i = 0; i < ROUNDS; i++) {
-    const sample *s = &w->samples[(w->first + i) % SIZES];
-    nd4c_array *outputs[CHECK_PORTS] = {NULL};
-    w->wrong += run_sample(w->plan, s, outputs) != ND4C_OK;
-    for (int32_t k = 0; k < s->output_count && w->wrong == 0; k++) {
-      w->wrong += !(check_difference(s->expected[k], outputs[k]) <= s->tolerance);
-    }
-    check_release(outputs, s->output_count);
-  }
-  return NULL;
-}
-
 /* Threads take each other's bindings of one bucket, but none that runs. */
 static void threads_share_a_bucket(void **state) {
   (void)state;
   nd4c_graph *graph = make_graph(&graphs[2]);
   nd4c_plan *plan = make_with(graph, "16");
   sample samples[SIZES];
-  worker workers[THREADS];
   for (int64_t i = 0; i < SIZES; i++) {
     samples[i] = make_close(graph, (int64_t[]){1 + i % 2, 3 + i});
   }
-  for (int i = 0; i < THREADS; i++) {
-    workers[i] = (worker){.plan = plan, .samples = samples, .first = i};
-    assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
-  }
-  for (int i = 0; i < THREADS; i++) {
-    assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-    assert_int_equal(workers[i].wrong, 0);
-  }
+  run_threads(plan, samples);
   assert_int_equal(bindings_of(plan).runs, THREADS * ROUNDS);
   nd4c_plan_destroy(plan);
   for (int i = 0; i < SIZES; i++) {

@@ -527,17 +527,17 @@ static void dims_come_from_what_is_bound(void **state) {
   nd4c_array_release(odd);
 }
 
-enum { THREADS = 4, TURNS = 50 };
+enum { TURNS = 50 };
 
-typedef struct worker {
+typedef struct counter {
   pthread_t thread;
   nd4c_plan *plan;
   int wrong;
-} worker;
+} counter;
 
 /* Counts to TURNS in its own array, by x + 1 over x. */
 static void *count_up(void *argument) {
-  worker *w = argument;
+  counter *w = argument;
   nd4c_runner *runner = NULL;
   nd4c_array *x = NULL;
   float numbers[ROWS * COLUMNS] = {0};
@@ -561,18 +561,18 @@ static void threads_have_runners_of_one_plan(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;
   nd4c_plan *plan = NULL;
-  worker workers[THREADS];
+  counter counters[THREADS];
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value x = check_input(graph, "x", 2, cache_shape);
   CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, x, check_scalar(graph, 1))));
   CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
   for (int i = 0; i < THREADS; i++) {
-    workers[i] = (worker){.plan = plan};
-    assert_int_equal(pthread_create(&workers[i].thread, NULL, count_up, &workers[i]), 0);
+    counters[i] = (counter){.plan = plan};
+    assert_int_equal(pthread_create(&counters[i].thread, NULL, count_up, &counters[i]), 0);
   }
   for (int i = 0; i < THREADS; i++) {
-    assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-    assert_int_equal(workers[i].wrong, 0);
+    assert_int_equal(pthread_join(counters[i].thread, NULL), 0);
+    assert_int_equal(counters[i].wrong, 0);
   }
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
