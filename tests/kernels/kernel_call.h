@@ -234,4 +234,31 @@ static double *result_numbers(const call_frame *frame) {
   return numbers;
 }
 
+/* A float32 input with random contents. */
+static inline void add_operand(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape, layout how) {
+  operand *op = &frame->operands[input];
+  op->dtype = ND4C_FLOAT32;
+  op->rank = rank;
+  memcpy(op->shape, shape, (size_t)rank * sizeof *shape);
+  lay_out(op, how);
+  fill(op, (uint64_t)input + 3, -1);
+}
+
+/* Computes the call by engine reference and by a kernel that reads `packed`, an input, in its own layout. Fails at the
+ * first result that does not agree; which: the number of the case, for the message. */
+static inline void compare_with_reference(call_frame *frame, const nd4c_kernel *kernel, int32_t packed,
+                                          bool (*agrees)(double got, double expected), int32_t which) {
+  run_kernel(engine_kernel(frame->call.op->name, "reference"), frame);
+  double *expected = result_numbers(frame);
+  run_packed_kernel(kernel, packed, frame);
+  double *got = result_numbers(frame);
+  for (int64_t i = 0; i < frame->output.size; i++) {
+    if (!agrees(got[i], expected[i])) {
+      fail_msg("case %d, element %lld: %.9g, reference %.9g", (int)which, (long long)i, got[i], expected[i]);
+    }
+  }
+  free(expected);
+  free(got);
+}
+
 #endif

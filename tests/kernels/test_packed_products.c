@@ -30,15 +30,6 @@ static const nd4c_kernel *packed_kernel(const char *op) {
   return kernel;
 }
 
-static void add_operand(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape, layout how) {
-  operand *op = &frame->operands[input];
-  op->dtype = ND4C_FLOAT32;
-  op->rank = rank;
-  memcpy(op->shape, shape, (size_t)rank * sizeof *shape);
-  lay_out(op, how);
-  fill(op, (uint64_t)input + 11, -1);
-}
-
 static void make_linear(const product_case *c, call_frame *frame) {
   add_operand(frame, ND4C_IN_linear_x, 2, (int64_t[]){c->m, c->k}, c->x);
   add_operand(frame, ND4C_IN_linear_w, 2, c->transposed ? (int64_t[]){c->n, c->k} : (int64_t[]){c->k, c->n}, C_ORDER);
@@ -71,6 +62,10 @@ static bool is_left_to_libraries(void) {
   return !usable;
 }
 
+static bool nearly_equal(double got, double expected) {
+  return fabs(got - expected) <= 1e-5 * fmax(1, fabs(expected));
+}
+
 static void test_agrees_with_reference(void **state) {
   (void)state;
   if (is_left_to_libraries()) {
@@ -79,17 +74,7 @@ static void test_agrees_with_reference(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     call_frame frame = {.output.rank = 0};
     make_linear(&cases[i], &frame);
-    run_kernel(engine_kernel("linear", "reference"), &frame);
-    double *expected = result_numbers(&frame);
-    run_packed_kernel(packed_kernel("linear"), ND4C_IN_linear_w, &frame);
-    double *got = result_numbers(&frame);
-    for (int64_t k = 0; k < frame.output.size; k++) {
-      if (!(fabs(got[k] - expected[k]) <= 1e-5 * fmax(1, fabs(expected[k])))) {
-        fail_msg("case %d, element %lld: %.9g, reference %.9g", (int)i, (long long)k, got[k], expected[k]);
-      }
-    }
-    free(expected);
-    free(got);
+    compare_with_reference(&frame, packed_kernel("linear"), ND4C_IN_linear_w, nearly_equal, (int32_t)i);
     release(&frame);
   }
 }
@@ -124,21 +109,20 @@ static void make_matmul(int64_t m, int64_t k, int64_t n, layout b, call_frame *f
   frame->inputs[ND4C_IN_matmul_b].flags |= ND4C_TENSOR_CONSTANT;
 }
 
-/* The root of the sum of squared errors of float32 results. */
-static double error_of(const float *y, const double *exact, int64_t count) {
+/* The root of the mean of squared errors. */
+static double error_of(const double *y, const double *exact, int64_t count) {
   double total = 0;
   for (int64_t i = 0; i < count; i++) {
-    total += ((double)y[i] - exact[i]) * ((double)y[i] - exact[i]);
+    total += (y[i] - exact[i]) * (y[i] - exact[i]);
   }
-  return sqrt(total);
+  return sqrt(total / (double)count);
 }
 
 /* Long sums are made of short ones: their error is at most 0.4 of that of sums that add one product after the other,
  * whatever the order of b. */
 static void test_long_sums_are_exact(void **state) {
   enum { M = 72, K = 3072, N = 64 };
-  static double exact[M * N];
-  static float plain[M * N];
+  static double exact[M * N], plain[M * N];
   (void)state;
   if (is_left_to_libraries()) {
     skip();
@@ -148,19 +132,23 @@ static void test_long_sums_are_exact(void **state) {
     make_matmul(M, K, N, order, &frame);
     const operand *a = &frame.operands[ND4C_IN_matmul_a], *b = &frame.operands[ND4C_IN_matmul_b];
     for (int64_t i = 0; i < M * N; i++) {
-      exact[i] = plain[i] = 0;
+      float sum = 0;
+      exact[i] = 0;
       for (int64_t k = 0; k < K; k++) {
         float x = ((const float *)a->memory)[i / N * K + k];
         float w = ((const float *)b->memory)[k * b->strides[0] + i % N * b->strides[1]];
         exact[i] += (double)x * (double)w;
-        plain[i] = fmaf(x, w, plain[i]);
+        sum = fmaf(x, w, sum);
       }
+      plain[i] = (double)sum;
     }
     run_packed_kernel(packed_kernel("matmul"), ND4C_IN_matmul_b, &frame);
-    double error = error_of(frame.result.memory, exact, M * N), chain = error_of(plain, exact, M * N);
+    double *got = result_numbers(&frame);
+    double error = error_of(got, exact, M * N), chain = error_of(plain, exact, M * N);
     if (!(error <= 0.4 * chain)) {
       fail_msg("error %.3g, of one sum %.3g", error, chain);
     }
+    free(got);
     release(&frame);
   }
 }
@@ -181,13 +169,11 @@ static void test_addend_is_added_once(void **state) {
   run_kernel(engine_kernel("linear", "reference"), &frame);
   double *expected = result_numbers(&frame);
   run_packed_kernel(packed_kernel("linear"), ND4C_IN_linear_w, &frame);
-  double total = 0, *got = result_numbers(&frame);
-  for (int64_t i = 0; i < frame.output.size; i++) {
-    total += (got[i] - expected[i]) * (got[i] - expected[i]);
-  }
+  double *got = result_numbers(&frame);
   const double unit = 0x1p-13; /* in the last place of numbers from 1024 on */
-  if (!(sqrt(total / (double)frame.output.size) <= 0.6 * unit)) {
-    fail_msg("error %.3g units", sqrt(total / (double)frame.output.size) / unit);
+  const double error = error_of(got, expected, frame.output.size) / unit;
+  if (!(error <= 0.6)) {
+    fail_msg("error %.3g units", error);
   }
   free(expected);
   free(got);
