@@ -77,6 +77,7 @@ static bool is_mean_square(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_r
   }
   root->axis = nd4c_mean_axis(rewrite, mean);
   root->squared = nd4c_square_source(rewrite, mean->inputs[0]);
+  root->reads = nd4c_rewrite_producer(rewrite, mean->inputs[0], ND4C_OP_multiply) != NULL ? 2 : 1;
   return root->axis >= 0 && root->squared >= 0;
 }
 

@@ -20,6 +20,7 @@ nd4c_value nd4c_factor_source(const nd4c_rewrite *rewrite, const nd4c_graph_node
 /* sqrt(mean(v^2) + epsilon) with the mean over the axes from `axis` on. */
 typedef struct nd4c_root {
   nd4c_value squared; /* v */
+  int32_t reads;      /* how often the square reads v: a product with itself does twice */
   int32_t axis;
   double epsilon;
 } nd4c_root;

@@ -30,12 +30,11 @@ static bool is_centred(const nd4c_rewrite *rewrite, nd4c_value value, int32_t ax
 }
 
 /* True if only the pattern reads its intermediate values: x - m once or twice, and m as often. */
-static bool is_closed(const nd4c_rewrite *rewrite, const match *found, nd4c_value first, nd4c_value second) {
+static bool is_closed(const nd4c_rewrite *rewrite, const match *found, const nd4c_root *root, nd4c_value numerator) {
   const int32_t *uses = rewrite->uses;
-  const bool same = first == second;
-  /* A product of the value with itself reads it twice. */
-  const int32_t limit = same ? 3 : 2;
-  return uses[first] <= limit && uses[second] <= limit && uses[found->mean] <= (same ? 1 : 2);
+  const bool same = root->squared == numerator;
+  return uses[root->squared] == root->reads + (same ? 1 : 0) && (same || uses[numerator] == 1) &&
+         uses[found->mean] == (same ? 1 : 2);
 }
 
 static nd4c_status make_norm(nd4c_rewrite *rewrite, int32_t index, const nd4c_root *root, nd4c_value x) {
@@ -54,8 +53,7 @@ static nd4c_status find_norm(nd4c_rewrite *rewrite, int32_t index) {
   nd4c_root root;
   const nd4c_value numerator = nd4c_root_numerator(rewrite, node, &root);
   const bool fits = numerator >= 0 && is_centred(rewrite, root.squared, root.axis, &found) &&
-                    is_centred(rewrite, numerator, root.axis, &found) &&
-                    is_closed(rewrite, &found, root.squared, numerator) &&
+                    is_centred(rewrite, numerator, root.axis, &found) && is_closed(rewrite, &found, &root, numerator) &&
                     nd4c_rewrite_computes(rewrite, ND4C_OP_layer_norm, node->def->info.op);
   return fits ? make_norm(rewrite, index, &root, found.x) : ND4C_OK;
 }

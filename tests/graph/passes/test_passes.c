@@ -146,6 +146,17 @@ static void norm_chain(nd4c_graph *graph, nd4c_op square, nd4c_value *middle, nd
   *last = with_norm_parameters(graph, check_binary(graph, ND4C_OP_divide, centred, *middle), 5);
 }
 
+/* The difference is what another node may read: a square reads it once, a product with itself twice. */
+static void norm_difference_square(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value root = norm_root(graph, ND4C_OP_square, ND4C_OP_sqrt, middle);
+  *last = with_norm_parameters(graph, check_binary(graph, ND4C_OP_divide, *middle, root), 5);
+}
+
+static void norm_difference_multiply(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value root = norm_root(graph, ND4C_OP_multiply, ND4C_OP_sqrt, middle);
+  *last = with_norm_parameters(graph, check_binary(graph, ND4C_OP_divide, *middle, root), 5);
+}
+
 static void norm_chain_rsqrt(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
   nd4c_value centred;
   *middle = norm_root(graph, ND4C_OP_square, ND4C_OP_rsqrt, &centred);
@@ -369,6 +380,8 @@ static const pattern patterns[] = {
     {"layer_norm by multiply", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_chain_multiply, 0},
     {"layer_norm by square", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_chain_square, 0},
     {"layer_norm by rsqrt", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_chain_rsqrt, 0},
+    {"layer_norm, its difference squared", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_difference_square, 0},
+    {"layer_norm, its difference multiplied", "layer_norm", 3, ND4C_OP_layer_norm, 1, norm_difference_multiply, 0},
     {"two layer_norms of one x", "layer_norm", 5, ND4C_OP_layer_norm, 2, norm_chain_shared, 0},
     {"swish", "swish", 1, ND4C_OP_swish, 1, swish_product, 0},
     {"swish of 1.702 x", "swish", 1, ND4C_OP_swish, 1, swish_scaled, 0},
