@@ -39,33 +39,38 @@ static int32_t operands_of(const nd4c_graph_node *node) {
   return node->def->info.op == ND4C_OP_concat ? node->input_count : 1;
 }
 
-/* Whether a quantize_linear of the value would meet an op that can give bytes, or bytes. */
-static bool meets(const nd4c_rewrite *rewrite, nd4c_value value, int32_t depth) {
+/* What a quantize_linear would meet. BYTES: a constant, or bytes with other scales, so nothing is lost. GAIN: an op
+ * that can give bytes, or a dequantize_linear that the quantize_linear undoes. */
+typedef enum meeting { NOTHING, BYTES, GAIN } meeting;
+
+static meeting meets(const nd4c_rewrite *rewrite, nd4c_value value, const nd4c_quantized *to, int32_t depth) {
   const nd4c_graph_value *info = &rewrite->graph->values[value];
   const nd4c_graph_node *node = info->producer < 0 ? NULL : &rewrite->graph->nodes[info->producer];
+  nd4c_quantized from;
   if (info->dtype != ND4C_FLOAT32) {
-    return false; /* of a concat that casts */
+    return NOTHING; /* of a concat that casts */
   }
   if (node == NULL || node->def == NULL || depth == 0) {
-    return info->constant != NULL;
+    return info->constant != NULL ? BYTES : NOTHING;
   }
   switch (node->def->info.op) {
     case ND4C_OP_dequantize_linear:
-      return true;
+      return nd4c_quantized_read_single(rewrite, value, &from) && nd4c_quantized_same(&from, to) ? GAIN : BYTES;
     case ND4C_OP_conv:
     case ND4C_OP_linear:
     case ND4C_OP_matmul:
     case ND4C_OP_add:
-      return nd4c_rewrite_is_single(rewrite, value);
+      return nd4c_rewrite_is_single(rewrite, value) ? GAIN : NOTHING;
     default:
       break;
   }
   if (!nd4c_rewrite_is_single(rewrite, value) || (!chooses(node->def->info.op) && !bounds(node->def->info.op))) {
-    return false;
+    return NOTHING;
   }
-  bool all = true;
-  for (int32_t i = 0; i < operands_of(node) && all; i++) {
-    all = meets(rewrite, node->inputs[i], depth - 1);
+  meeting all = BYTES;
+  for (int32_t i = 0; i < operands_of(node) && all != NOTHING; i++) {
+    const meeting one = meets(rewrite, node->inputs[i], to, depth - 1);
+    all = one == BYTES ? all : one;
   }
   return all;
 }
@@ -158,7 +163,8 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index) {
     return nd4c_rewrite_replace(rewrite, graph->nodes[index].outputs[0], from.bytes, graph->node_count);
   }
   const nd4c_graph_node *node = graph->values[x].producer < 0 ? NULL : &graph->nodes[graph->values[x].producer];
-  if (node == NULL || node->def == NULL || !nd4c_rewrite_is_single(rewrite, x) || !meets(rewrite, x, DEPTH)) {
+  if (node == NULL || node->def == NULL || !nd4c_rewrite_is_single(rewrite, x) ||
+      meets(rewrite, x, &to, DEPTH) != GAIN) {
     return ND4C_OK;
   }
   if (chooses(node->def->info.op)) {

@@ -250,9 +250,19 @@ static int64_t columns_of(const nd4c_graph *graph, const nd4c_graph_node *node) 
   return y->shape[y->rank - 1];
 }
 
-/* The numbers for all columns, as an op of constants, which is then folded; one number that all products have stays. */
+/* A constant's numbers as one for each column; one reference. */
+static nd4c_status spread(const nd4c_rewrite *rewrite, const nd4c_array *constant, int64_t columns,
+                          nd4c_array **numbers) {
+  if (constant->rank == 1 && constant->shape[0] == columns) {
+    return nd4c_array_view(constant, constant->rank, constant->shape, constant->strides, constant->offset, numbers);
+  }
+  const nd4c_attr_value shape = {.kind = ND4C_ATTR_INTS, .count = 1, .as.ints = &columns};
+  return nd4c_op_call_positional(rewrite->context, ND4C_OP_broadcast_to, &constant, 1, &shape, numbers);
+}
+
+/* The numbers for all columns as a new constant; one number that all products have stays. */
 static nd4c_status join_columns(nd4c_rewrite *rewrite, const group *of, int32_t input, nd4c_value *joined) {
-  nd4c_value parts[MOST_PRODUCTS];
+  nd4c_array *parts[MOST_PRODUCTS] = {NULL}, *whole = NULL;
   bool single = rewrite->graph->values[*joined].size == 1;
   for (int32_t i = 0; i < of->count; i++) {
     single = single && rewrite->graph->nodes[of->nodes[i]].inputs[input] == *joined;
@@ -260,16 +270,21 @@ static nd4c_status join_columns(nd4c_rewrite *rewrite, const group *of, int32_t 
   if (single) {
     return ND4C_OK;
   }
-  for (int32_t i = 0; i < of->count; i++) {
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < of->count && status == ND4C_OK; i++) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[of->nodes[i]];
-    const int64_t columns = columns_of(rewrite->graph, node);
-    parts[i] = node->inputs[input];
-    const nd4c_graph_value *value = &rewrite->graph->values[parts[i]];
-    if (value->rank != 1 || value->shape[0] != columns) { /* one number for all */
-      ND4C_TRY(nd4c_emit_broadcast(&rewrite->emitter, parts[i], 1, &columns, &parts[i]));
-    }
+    status = spread(rewrite, rewrite->graph->values[node->inputs[input]].constant, columns_of(rewrite->graph, node),
+                    &parts[i]);
   }
-  return nd4c_emit_along(&rewrite->emitter, ND4C_OP_concat, parts, of->count, 0, joined);
+  if (status == ND4C_OK) {
+    const nd4c_attr_value axis = {.kind = ND4C_ATTR_INT, .as.i = 0};
+    status = nd4c_op_call_positional(rewrite->context, ND4C_OP_concat, (const nd4c_array *const *)parts, of->count,
+                                     &axis, &whole);
+  }
+  for (int32_t i = 0; i < of->count; i++) {
+    nd4c_array_release(parts[i]);
+  }
+  return status == ND4C_OK ? nd4c_rewrite_constant(rewrite, whole, joined) : status;
 }
 
 static nd4c_status emit_joined(nd4c_rewrite *rewrite, const group *of, nd4c_value *y) {

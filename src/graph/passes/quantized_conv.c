@@ -55,9 +55,10 @@ static nd4c_status read_bias(const nd4c_rewrite *rewrite, nd4c_value bias, bias_
   return status;
 }
 
-/* The bias in steps of x_scale w_scale, rounded to whole numbers. *value is NONE if it does not fit into int32. */
+/* The bias in steps of x_scale w_scale, rounded to whole numbers. *value is NONE if it does not fit into int32, or if
+ * rounding it would move the result by more than a quarter of a step of y_scale. */
 static nd4c_status make_bias(nd4c_rewrite *rewrite, nd4c_value bias, const nd4c_quantized *x, const double *w_scales,
-                             int64_t scale_count, nd4c_value *value) {
+                             int64_t scale_count, const nd4c_quantized *to, nd4c_value *value) {
   const int64_t count = rewrite->graph->values[bias].size;
   bias_source source = {0};
   *value = ND4C_VALUE_NONE;
@@ -66,8 +67,9 @@ static nd4c_status make_bias(nd4c_rewrite *rewrite, nd4c_value bias, const nd4c_
   for (int64_t i = 0; fits && i < count; i++) {
     const double step = (double)((float)x->step * (float)w_scales[scale_count == 1 ? 0 : i]);
     const double scale = source.scales == NULL ? 1 : source.scales[source.scale_count == 1 ? 0 : i];
-    source.numbers[i] = nearbyint(source.numbers[i] * (scale / step));
-    fits = fabs(source.numbers[i]) < 0x1p30;
+    const double steps = source.numbers[i] * (scale / step);
+    source.numbers[i] = nearbyint(steps);
+    fits = fabs(source.numbers[i]) < 0x1p30 && fabs(source.numbers[i] - steps) * step <= to->step / 4;
   }
   if (fits) {
     status = nd4c_constant_make(rewrite, ND4C_INT32, 1, &count, source.numbers, value);
@@ -112,7 +114,8 @@ static nd4c_status make(nd4c_rewrite *rewrite, int32_t index, const nd4c_graph_n
     nd4c_status status = ND4C_OK;
     double *scales = nd4c_constant_elements(rewrite, w.scale, &status);
     if (scales != NULL) {
-      status = make_bias(rewrite, bias, &x, scales, graph->values[w.scale].size, &inputs[ND4C_IN_qlinear_conv_bias]);
+      status =
+          make_bias(rewrite, bias, &x, scales, graph->values[w.scale].size, to, &inputs[ND4C_IN_qlinear_conv_bias]);
     }
     bool found = scales != NULL;
     nd4c_deallocate(scales);

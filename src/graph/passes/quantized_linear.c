@@ -78,6 +78,11 @@ static bool read_product(const nd4c_rewrite *rewrite, const nd4c_graph_node *nod
                           values[p->bias].shape[0] == values[p->w].shape[p->turned ? 0 : 1]));
 }
 
+/* Whether a conversion to floats goes away with the product: one that others read stays. */
+static bool saves_conversion(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
+  return nd4c_rewrite_is_single(rewrite, node->inputs[0]) || nd4c_rewrite_is_single(rewrite, node->inputs[1]);
+}
+
 static nd4c_status visit_product(nd4c_rewrite *rewrite, int32_t index) {
   const nd4c_graph *graph = rewrite->graph;
   const nd4c_graph_node *node = &graph->nodes[index];
@@ -86,7 +91,8 @@ static nd4c_status visit_product(nd4c_rewrite *rewrite, int32_t index) {
   if (node->def == NULL || (node->def->info.op != ND4C_OP_matmul && node->def->info.op != ND4C_OP_linear) ||
       !nd4c_quantized_read_single(rewrite, node->inputs[0], &x) || !nd4c_quantized_read(rewrite, node->inputs[1], &w) ||
       graph->values[w.bytes].constant == NULL || graph->values[w.bytes].rank != 2 || graph->values[x.bytes].rank < 2 ||
-      !read_product(rewrite, node, &p) || (!w.single && w.axis != (p.turned ? 0 : 1)) ||
+      !saves_conversion(rewrite, node) || !read_product(rewrite, node, &p) ||
+      (!w.single && w.axis != (p.turned ? 0 : 1)) ||
       !nd4c_quantized_sums_fit(&x, &w, terms_of(&graph->values[x.bytes]))) {
     return ND4C_OK;
   }

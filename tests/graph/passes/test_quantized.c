@@ -180,6 +180,7 @@ static const conv_row conv_rows[] = {
     {"dilation", U8(0.02, 100), U8(0.05, 120), ND4C_INT8, 0, 0, 16, 16, 1, 3, 1, 2, {2, 2, 2, 2}, FLOAT_BIAS, 1},
     {"odd channels", U8(0.02, 100), U8(0.05, 120), ND4C_INT8, 0, 0, 7, 13, 1, 3, 1, 1, {1, 1, 1, 1}, FLOAT_BIAS, 1},
     {"weights with a zero point", U8(0.02, 9), U8(0.05, 1), ND4C_INT8, 0, 5, 8, 8, 1, 3, 1, 1, {0}, NO_BIAS, 0},
+    {"a bias finer than its steps", U8(2, 128), U8(0.05, 128), ND4C_INT8, 0, 0, 8, 16, 1, 3, 1, 1, {0}, FLOAT_BIAS, 0},
     {"unsigned, another zero point", U8(0.02, 9), U8(0.05, 1), ND4C_UINT8, 0, 127, 8, 8, 1, 3, 1, 1, {0}, NO_BIAS, 0},
 };
 
@@ -527,6 +528,31 @@ static void products_of_heads_become_products_of_bytes(void **state) {
   }
 }
 
+/* Where others read both factors as floats, bytes would save nothing. */
+static void a_product_saves_a_conversion(void **state) {
+  (void)state;
+  const bool fires = has_bytes();
+  for (int32_t read = 0; read < 3; read++) { /* neither factor, x, or both are read by others */
+    nd4c_graph *graph = NULL;
+    comparison found;
+    CHECK_OK(nd4c_graph_create(&graph));
+    nd4c_value x = both(graph, check_input(graph, "x", 2, (int64_t[]){21, 64}), (affine)U8(0.02, 117));
+    nd4c_value w = weights(graph, ND4C_INT8, 2, (int64_t[]){64, 48}, 1, 0);
+    nd4c_value y = check_binary(graph, ND4C_OP_matmul, x, w);
+    CHECK_OK(nd4c_graph_output(graph, "y", quantize(graph, check_unary(graph, ND4C_OP_sin, y), (affine)U8(0.01, 128))));
+    if (read > 0) {
+      CHECK_OK(nd4c_graph_output(graph, "floats of x", check_unary(graph, ND4C_OP_abs, x)));
+    }
+    if (read > 1) {
+      CHECK_OK(nd4c_graph_output(graph, "floats of w", check_unary(graph, ND4C_OP_abs, w)));
+    }
+    nd4c_plan *plan = check_steps(graph, "conversions", 1, &found);
+    assert_int_equal(changes_of(plan, "quantized_linear"), fires && read < 2);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
 /* x and w of quantize_dynamic: dynamic_quantize_linear, matmul_integer, cast, multiply, add. */
 static void dynamic_products_become_linear(void **state) {
   (void)state;
@@ -573,6 +599,7 @@ int main(void) {
       cmocka_unit_test(sums_become_sums_of_bytes),
       cmocka_unit_test(products_become_products_of_bytes),
       cmocka_unit_test(products_of_heads_become_products_of_bytes),
+      cmocka_unit_test(a_product_saves_a_conversion),
       cmocka_unit_test(dynamic_products_become_linear),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
