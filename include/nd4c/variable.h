@@ -47,9 +47,22 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  * its shape, and zero if the loss does not depend on it. values NULL: the graph's trainable variables, in their order,
  * of which there are `count` (ARGUMENT otherwise). The loss is one floating number (SHAPE, DTYPE), and so are the
  * elements of the values (DTYPE). UNSUPPORTED: a node between has no gradient; the text names it. These ops have one:
- * add, subtract, multiply, divide, negative, square, sqrt, exp, log, sin, cos, tanh, sigmoid, relu, where, cast, copy,
- * matmul of two axes or more, sum, mean, softmax, log_softmax, reshape, flatten, squeeze, expand_dims, transpose,
- * broadcast_to, and mse_loss and softmax_cross_entropy without weights. A refused call changes nothing. */
+ *
+ *     functions    add, subtract, multiply, divide, negative, square, sqrt, reciprocal, power, exp, log, sin, cos, erf,
+ *                  abs, maximum, minimum, clip (of x), where, cast, copy
+ *     activations  tanh, sigmoid, relu, leaky_relu, gelu, swish, softplus, softmax, log_softmax
+ *     sums         sum, mean, max, min, mse_loss and softmax_cross_entropy without weights
+ *     layers       matmul, linear, conv, conv_transpose (without auto_pad and output_shape), attention (without past
+ *                  keys, lengths of keys and windows), max_pool, average_pool, global_average_pool, global_max_pool;
+ *                  an activation in linear or conv: relu, sigmoid and tanh
+ *     norms        layer_norm, rms_norm, batch_norm, batch_norm_training, group_norm, instance_norm
+ *     shapes       reshape, flatten, squeeze, expand_dims, transpose, broadcast_to, concat, slice, pad (with a
+ *                  constant), gather, embedding_lookup, gather_elements, gather_nd (without batches)
+ *
+ * Convolutions and pools need numbers as spatial extents, concat and slice along their axes, and attention as heads and
+ * features; other extents may be dims. Equal elements share the gradient of max and min over axes; of two equal
+ * operands the first has that of maximum and minimum, and of a window its first largest cell that of max_pool. A
+ * refused call changes nothing. */
 ND4C_API nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count,
                                          nd4c_value *gradients);
 

@@ -4,6 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/graph_emitter.h"
 #include "graph/ir/variables.h"
 #include "nd4c/variable.h"
@@ -49,9 +50,7 @@ static nd4c_status find_rule(const backward *b, const nd4c_graph_node *node, nd4
       return nd4c_fail(ND4C_UNSUPPORTED, "its output %d has no gradient", (int)i);
     }
   }
-  return *rule != NULL && node->input_count <= ND4C_GRADIENT_INPUTS
-             ? ND4C_OK
-             : nd4c_fail(ND4C_UNSUPPORTED, "the op has no gradient");
+  return *rule != NULL ? ND4C_OK : nd4c_fail(ND4C_UNSUPPORTED, "the op has no gradient");
 }
 
 /* Adds the gradients that a node gives to those of its inputs that depend on a value. `node` is a copy: the list of
@@ -59,14 +58,13 @@ static nd4c_status find_rule(const backward *b, const nd4c_graph_node *node, nd4
 static nd4c_status go_back(backward *b, const nd4c_graph_node *node) {
   nd4c_gradient_rule rule = NULL;
   nd4c_emitter *e = &b->emitter.emitter;
-  nd4c_gradient_step step = {.output = node->outputs[0],
+  nd4c_gradient_step step = {.inputs = node->inputs,
+                             .input_count = node->input_count,
+                             .output = node->outputs[0],
                              .given = b->gradients[node->outputs[0]],
                              .outputs = node->outputs,
                              .attrs = node->attrs};
   ND4C_TRY(find_rule(b, node, &rule));
-  for (int32_t i = 0; i < ND4C_GRADIENT_INPUTS; i++) {
-    step.inputs[i] = i < node->input_count ? node->inputs[i] : ND4C_EMITTED_NONE;
-  }
   for (int32_t i = 0; i < node->input_count; i++) {
     const nd4c_value input = node->inputs[i];
     nd4c_emitted gradient = ND4C_EMITTED_NONE;
@@ -110,6 +108,7 @@ static nd4c_status differentiate(backward *b, nd4c_value loss, const nd4c_value 
   ND4C_TRY(nd4c_emit_full(&b->emitter.emitter, info.dtype, 1, info.rank, info.shape, &b->gradients[loss]));
   for (int32_t i = last; i >= 0; i--) {
     const nd4c_graph_node node = graph->nodes[i];
+    ND4C_TRY(nd4c_cancellation_poll());
     bool given = false, depends = false;
     for (int32_t k = 0; k < node.output_count; k++) {
       given = given || b->gradients[node.outputs[k]] != ND4C_VALUE_NONE;

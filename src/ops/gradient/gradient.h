@@ -6,15 +6,21 @@
 
 #include "ops/emitter.h"
 
-enum { ND4C_GRADIENT_INPUTS = 3 }; /* of an op with a rule, at most */
+enum { ND4C_GRADIENT_INPUTS = 3 }; /* of an op of ND4C_GRADIENT_TABLE, at most */
 
 /* An op that was emitted, and the gradient of its output. */
 typedef struct nd4c_gradient_step {
-  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS], output; /* an input that is left out is NONE */
+  const nd4c_emitted *inputs; /* an input that is left out is NONE, */
+  int32_t input_count;        /* or not counted */
+  nd4c_emitted output;
   nd4c_emitted given;
   const nd4c_emitted *outputs;  /* all of them, and */
   const nd4c_attr_value *attrs; /* the attributes, resolved: only for nd4c_gradient_find_any */
 } nd4c_gradient_step;
+
+static inline nd4c_emitted nd4c_gradient_input(const nd4c_gradient_step *step, int32_t index) {
+  return index < step->input_count ? step->inputs[index] : ND4C_EMITTED_NONE;
+}
 
 /* The gradient of input `index`. It has the output's shape where the op broadcasts its inputs. */
 typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index,
@@ -41,21 +47,58 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
 #define ND4C_GRADIENT_TABLE(X) ND4C_GRADIENT_ELEMENTWISE(X) ND4C_GRADIENT_ACTIVATION(X) ND4C_GRADIENT_CONTRACTION(X)
 
 /* Ops whose rules read attributes, or other outputs than the first. */
-#define ND4C_GRADIENT_REDUCTION(X) \
-  X(sum, total)                    \
-  X(mean, average)                 \
-  X(softmax, softmax)              \
-  X(log_softmax, log_softmax)      \
-  X(reshape, reshaped)             \
-  X(flatten, reshaped)             \
-  X(squeeze, reshaped)             \
-  X(expand_dims, reshaped)         \
-  X(transpose, transposed)         \
-  X(broadcast_to, broadcast)       \
-  X(cast, converted)               \
-  X(square, squared)               \
-  X(where, chosen)
+#define ND4C_GRADIENT_REDUCTION(X)       \
+  X(sum, total)                          \
+  X(mean, average)                       \
+  X(softmax, softmax)                    \
+  X(log_softmax, log_softmax)            \
+  X(reshape, reshaped)                   \
+  X(flatten, reshaped)                   \
+  X(squeeze, reshaped)                   \
+  X(expand_dims, reshaped)               \
+  X(transpose, transposed)               \
+  X(broadcast_to, broadcast)             \
+  X(cast, converted)                     \
+  X(square, squared)                     \
+  X(where, chosen)                       \
+  X(max, extreme)                        \
+  X(min, extreme)                        \
+  X(global_average_pool, global_average) \
+  X(global_max_pool, global_extreme)
 #define ND4C_GRADIENT_LOSS(X) X(mse_loss, squared_error) X(softmax_cross_entropy, cross_entropy)
+#define ND4C_GRADIENT_MATHEMATICS(X) \
+  X(erf, error_function)             \
+  X(gelu, gaussian_unit)             \
+  X(swish, swish)                    \
+  X(softplus, softplus)              \
+  X(leaky_relu, leaky)               \
+  X(abs, magnitude)                  \
+  X(reciprocal, reciprocal)          \
+  X(power, power)                    \
+  X(maximum, larger)                 \
+  X(minimum, smaller)                \
+  X(clip, clipped)
+#define ND4C_GRADIENT_LAYER(X) \
+  X(linear, linear)            \
+  X(conv, convolution)         \
+  X(conv_transpose, transposed_convolution)
+#define ND4C_GRADIENT_POOL(X) X(max_pool, largest) X(average_pool, averages)
+#define ND4C_GRADIENT_NORMALIZATION(X)  \
+  X(layer_norm, layer_norm)             \
+  X(rms_norm, rms_norm)                 \
+  X(batch_norm, batch_norm)             \
+  X(batch_norm_training, training_norm) \
+  X(group_norm, group_norm)             \
+  X(instance_norm, instance_norm)
+#define ND4C_GRADIENT_ARRANGEMENT(X) \
+  X(concat, concat)                  \
+  X(slice, slice)                    \
+  X(pad, pad)                        \
+  X(gather, gather)                  \
+  X(embedding_lookup, rows)          \
+  X(gather_elements, elements)       \
+  X(gather_nd, positions)
+#define ND4C_GRADIENT_ATTENTION(X) X(attention, attention)
 
 /* A rule; each family of rules ends with NONE. */
 typedef struct nd4c_gradient_row {
@@ -63,7 +106,8 @@ typedef struct nd4c_gradient_row {
   nd4c_gradient_rule rule;
 } nd4c_gradient_row;
 extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_contraction[],
-    nd4c_gradient_reduction[], nd4c_gradient_loss[];
+    nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
+    nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
@@ -74,7 +118,40 @@ nd4c_gradient_rule nd4c_gradient_find_any(nd4c_op op);
 nd4c_status nd4c_gradient_emit(nd4c_emitter *e, nd4c_gradient_rule rule, const nd4c_gradient_step *step, int32_t index,
                                nd4c_emitted *gradient);
 
-/* For files of rules. */
+/* What files of rules share. */
+
+/* The gradient in front of an activation that an op applies to its result y (activation.c); UNSUPPORTED if y does not
+ * tell it. */
+nd4c_status nd4c_gradient_before(nd4c_emitter *e, int64_t activation, nd4c_emitted y, nd4c_emitted given,
+                                 nd4c_emitted *gradient);
+/* The sum over all axes but one: a list of that axis's length (normalization.c). */
+nd4c_status nd4c_gradient_sum_apart(nd4c_emitter *e, nd4c_emitted x, int32_t axis, nd4c_emitted *sum);
+
+/* How a convolution or a pool goes over an image: `large` [n, c, ...] is the image, `small` has a cell for each window
+ * (window.c). The pads are those with which the windows cover exactly the cells up to the last window's end, and
+ * `rest` cells of the image lie behind it. */
+enum { ND4C_GRADIENT_SPATIAL = 3 };
+typedef struct nd4c_gradient_window {
+  int32_t spatial;
+  int64_t kernel[ND4C_GRADIENT_SPATIAL], strides[ND4C_GRADIENT_SPATIAL], dilations[ND4C_GRADIENT_SPATIAL];
+  int64_t pads[2 * ND4C_GRADIENT_SPATIAL], rest[ND4C_GRADIENT_SPATIAL];
+  int64_t large[ND4C_GRADIENT_SPATIAL], small[ND4C_GRADIENT_SPATIAL];
+} nd4c_gradient_window;
+/* Attributes of an op with windows; the lists may be left out. */
+typedef struct nd4c_gradient_windows {
+  const nd4c_attr_value *strides, *pads, *dilations;
+  int64_t auto_pad;
+} nd4c_gradient_windows;
+/* UNSUPPORTED if a spatial extent is no number or 0. kernel: of each spatial axis. */
+nd4c_status nd4c_gradient_find_window(nd4c_emitter *e, nd4c_emitted large, nd4c_emitted small, const int64_t *kernel,
+                                      const nd4c_gradient_windows *attrs, nd4c_gradient_window *window);
+/* The sums over the windows of `large`, weighted by w as in conv; and, back, what each cell of `small` gives to the
+ * cells of its window, as in conv_transpose. */
+nd4c_status nd4c_gradient_gather_windows(nd4c_emitter *e, const nd4c_gradient_window *window, nd4c_emitted large,
+                                         nd4c_emitted w, int64_t groups, nd4c_emitted *small);
+nd4c_status nd4c_gradient_spread_windows(nd4c_emitter *e, const nd4c_gradient_window *window, nd4c_emitted small,
+                                         nd4c_emitted w, int64_t groups, nd4c_emitted *large);
+
 #define ND4C_GRADIENT(name) \
   static nd4c_status name(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index, nd4c_emitted *gradient)
 #define ROW(op, rule) {ND4C_OP_##op, rule},

@@ -4,7 +4,7 @@
 #include "ops/gradient/gradient.h"
 
 static nd4c_status refuse_weights(const nd4c_gradient_step *step) {
-  return step->inputs[2] == ND4C_EMITTED_NONE
+  return nd4c_gradient_input(step, 2) == ND4C_EMITTED_NONE
              ? ND4C_OK
              : nd4c_fail(ND4C_UNSUPPORTED, "the gradient of a loss with weights is not supported");
 }

@@ -21,12 +21,13 @@ static nd4c_status find_rule(const nd4c_onnx_node *node, nd4c_gradient_rule *rul
 /* Adds the gradients that a node gives to those of its inputs that depend on an x. */
 static nd4c_status go_back(nd4c_onnx_emission *emission, const nd4c_onnx_node *node, const bool *depends,
                            nd4c_onnx_operand *gradients) {
-  nd4c_gradient_step step = {.given = gradients[node->outputs[0]]};
+  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS];
+  nd4c_gradient_step step = {.inputs = inputs, .input_count = node->input_count, .given = gradients[node->outputs[0]]};
   nd4c_gradient_rule rule = NULL;
   ND4C_TRY(find_rule(node, &rule));
   ND4C_TRY(nd4c_onnx_read_value(emission, node->outputs[0], &step.output));
   for (int32_t i = 0; i < node->input_count; i++) {
-    ND4C_TRY(nd4c_onnx_read_value(emission, node->inputs[i], &step.inputs[i]));
+    ND4C_TRY(nd4c_onnx_read_value(emission, node->inputs[i], &inputs[i]));
   }
   for (int32_t i = 0; i < node->input_count; i++) {
     nd4c_onnx_operand *sum = &gradients[node->inputs[i]];

@@ -1,0 +1,365 @@
+/* nd4c_graph_gradient: the rules of functions, layers, norms, pools, attention and of ops that move elements, against
+ * differences of a loss, and what they refuse. */
+#include "gradient_check.h"
+
+typedef nd4c_value value;
+#define ATTR_BOOL(name, on) ((nd4c_attr){name, {.kind = ND4C_ATTR_BOOL, .as.i = (on)}})
+#define ATTR_FLOAT(name, x) ((nd4c_attr){name, {.kind = ND4C_ATTR_FLOAT, .as.f = (x)}})
+#define INTS(name, ...) check_ints(name, (int64_t[]){__VA_ARGS__}, (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
+#define OP(op, inputs, ...)                                                                                       \
+  check_op(graph, ND4C_OP_##op, inputs, (int32_t)(sizeof(inputs) / sizeof *(inputs)), (nd4c_attr[]){__VA_ARGS__}, \
+           (int32_t)(sizeof((nd4c_attr[]){__VA_ARGS__}) / sizeof(nd4c_attr)))
+#define UNARY(op, x) check_unary(graph, ND4C_OP_##op, x)
+#define BINARY(op, a, b) check_binary(graph, ND4C_OP_##op, a, b)
+
+static value reshaped(nd4c_graph *graph, value x, int32_t rank, const int64_t *extents) {
+  return ints_op(graph, ND4C_OP_reshape, x, "shape", extents, rank);
+}
+#define SHAPED(x, ...) reshaped(graph, x, (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
+
+static value numbers(nd4c_graph *graph, int32_t count, const double *items) {
+  const int64_t length = count;
+  nd4c_array *array = NULL;
+  value made = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, 1, &length, items, NULL, &array));
+  CHECK_OK(nd4c_graph_constant(graph, array, &made));
+  nd4c_array_release(array);
+  return made;
+}
+
+static value whole(nd4c_graph *graph, int32_t rank, const int64_t *extents, const int64_t *items) {
+  nd4c_array *array = NULL;
+  value made = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_array_from_data(ND4C_INT64, rank, extents, items, NULL, &array));
+  CHECK_OK(nd4c_graph_constant(graph, array, &made));
+  nd4c_array_release(array);
+  return made;
+}
+
+/* A loss that weighs each element of y differently. */
+static value weigh(nd4c_graph *graph, value y) {
+  return mean_of(graph, BINARY(multiply, y, UNARY(sin, y)));
+}
+
+/* 24 different numbers that depend on x and w. */
+static value many(nd4c_graph *graph, value x, value w) {
+  const value columns = SHAPED(x, 6, 1), row = UNARY(mean, w);
+  const value some = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){0}, 1); /* [4] */
+  return UNARY(tanh, BINARY(add, BINARY(multiply, columns, some), row));         /* [6, 4] */
+}
+
+/* -- functions ----------------------------------------------------------------------------------------------------- */
+
+static value by_functions(nd4c_graph *graph, value x, value w) {
+  const value p = BINARY(matmul, x, w), ps[] = {p};
+  const value exact = UNARY(gelu, p), near = OP(gelu, ps, ATTR_BOOL("approximate", 1));
+  const value slow = OP(swish, ps, ATTR_FLOAT("alpha", 0.7)), soft = OP(softplus, ps, ATTR_FLOAT("beta", 1.3));
+  const value leaky = OP(leaky_relu, ps, ATTR_FLOAT("alpha", 0.2)), length = UNARY(abs, p);
+  const value first = BINARY(add, BINARY(multiply, exact, near), BINARY(multiply, slow, UNARY(erf, p)));
+  const value second = BINARY(multiply, BINARY(add, leaky, length), UNARY(reciprocal, soft));
+  return mean_of(graph, BINARY(add, first, second));
+}
+
+static value by_choices(nd4c_graph *graph, value x, value w) {
+  const value p = BINARY(matmul, x, w), q = UNARY(cos, p);
+  const value bounds[] = {numbers(graph, 1, (double[]){-0.2}), numbers(graph, 1, (double[]){0.3})};
+  const value inside = check_op(graph, ND4C_OP_clip, (value[]){p, bounds[0], bounds[1]}, 3, NULL, 0);
+  const value above = check_op(graph, ND4C_OP_clip, (value[]){p, bounds[0]}, 2, NULL, 0);
+  const value raised = BINARY(power, BINARY(add, UNARY(square, p), bounds[1]), q);
+  const value sides = BINARY(multiply, BINARY(maximum, p, q), BINARY(minimum, p, q));
+  return mean_of(graph, BINARY(add, BINARY(multiply, inside, above), BINARY(add, raised, sides)));
+}
+
+static value by_extremes(nd4c_graph *graph, value x, value w) {
+  const value p = BINARY(matmul, x, w), ps[] = {p};
+  const value rows = OP(max, ps, INTS("axes", -1), ATTR_BOOL("keepdims", 1));
+  const value columns = OP(min, ps, INTS("axes", 0));
+  const value image = SHAPED(many(graph, x, w), 2, 3, 2, 2);
+  const value pools = BINARY(multiply, UNARY(global_max_pool, image), UNARY(global_average_pool, image));
+  return BINARY(add, weigh(graph, BINARY(multiply, rows, columns)),
+                BINARY(add, weigh(graph, pools), BINARY(multiply, UNARY(max, p), UNARY(min, p))));
+}
+
+/* -- products ------------------------------------------------------------------------------------------------------ */
+
+static value by_vectors(nd4c_graph *graph, value x, value w) {
+  const value row = ints_op(graph, ND4C_OP_mean, x, "axes", (int64_t[]){0}, 1);    /* [3] */
+  const value column = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){0}, 1); /* [4] */
+  const value stack = SHAPED(many(graph, x, w), 2, 3, 4);
+  const value left = BINARY(matmul, row, stack), right = BINARY(matmul, stack, column); /* [2, 4], [2, 3] */
+  return BINARY(add, weigh(graph, left), BINARY(add, weigh(graph, right), BINARY(matmul, row, row)));
+}
+
+static value by_linear(nd4c_graph *graph, value x, value w) {
+  const value bias = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){0}, 1);
+  const value turned = ints_op(graph, ND4C_OP_transpose, w, "axes", (int64_t[]){1, 0}, 2);
+  const value stack = SHAPED(x, 1, 2, 3);
+  const value plain = check_op(graph, ND4C_OP_linear, (value[]){stack, w, bias, BINARY(matmul, x, w)}, 4, NULL, 0);
+  const nd4c_attr attrs[] = {ATTR_BOOL("transpose_w", 1), check_int("activation", ND4C_ACTIVATION_TANH)};
+  const value other = check_op(graph, ND4C_OP_linear, (value[]){x, turned}, 2, attrs, 2);
+  const nd4c_attr relu = check_int("activation", ND4C_ACTIVATION_RELU);
+  const value third = check_op(graph, ND4C_OP_linear, (value[]){x, w, bias}, 3, &relu, 1);
+  return BINARY(add, weigh(graph, plain), weigh(graph, BINARY(multiply, other, third)));
+}
+
+/* -- convolutions and pools ---------------------------------------------------------------------------------------- */
+
+/* One spatial axis, with strides, dilations, pads and a cell that no window reaches. */
+static value by_conv(nd4c_graph *graph, value x, value w) {
+  const value image = SHAPED(many(graph, x, w), 2, 2, 6), weights = SHAPED(w, 3, 2, 2);
+  const value bias = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){1}, 1);
+  const value inputs[] = {image, weights, bias};
+  const value strided = OP(conv, inputs, INTS("strides", 2), INTS("pads", 1, 0));
+  const value wide = OP(conv, inputs, INTS("dilations", 2), INTS("strides", 3), INTS("pads", 0, 2),
+                        check_int("activation", ND4C_ACTIVATION_SIGMOID));
+  const value same = OP(conv, inputs, INTS("strides", 4), check_int("auto_pad", ND4C_AUTO_PAD_SAME_UPPER));
+  const value lower = OP(conv, inputs, check_int("auto_pad", ND4C_AUTO_PAD_SAME_LOWER));
+  return BINARY(add, BINARY(add, weigh(graph, strided), weigh(graph, wide)),
+                BINARY(add, weigh(graph, same), weigh(graph, lower)));
+}
+
+/* Two spatial axes, in two groups; and each channel by itself. */
+static value by_groups(nd4c_graph *graph, value x, value w) {
+  const value image = SHAPED(many(graph, x, w), 1, 4, 3, 2), half = SHAPED(many(graph, x, w), 2, 2, 2, 3);
+  const value addend = SHAPED(BINARY(matmul, x, w), 1, 2, 2, 2);
+  const value grouped[] = {image, SHAPED(w, 2, 2, 3, 1)}, apart[] = {half, SHAPED(w, 2, 1, 2, 3)};
+  const value added[] = {image, SHAPED(w, 2, 2, 3, 1), ND4C_VALUE_NONE, addend};
+  const value first = OP(conv, grouped, check_int("groups", 2), INTS("pads", 1, 0, 1, 1));
+  const value second = OP(conv, apart, check_int("groups", 2), INTS("pads", 1, 1, 0, 0), INTS("strides", 2, 1));
+  const value third = OP(conv, added, check_int("groups", 2), INTS("pads", 0, 0, 1, 0));
+  return BINARY(add, weigh(graph, first), BINARY(add, weigh(graph, second), weigh(graph, third)));
+}
+
+static value by_transposed_conv(nd4c_graph *graph, value x, value w) {
+  const value image = SHAPED(many(graph, x, w), 2, 3, 4),
+              bias = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){0}, 1);
+  const value grouped = SHAPED(many(graph, x, w), 1, 4, 2, 3);
+  const value full_inputs[] = {image, SHAPED(w, 3, 4, 1), bias}, strided_inputs[] = {image, SHAPED(w, 3, 2, 2)};
+  const value grouped_inputs[] = {grouped, SHAPED(w, 4, 1, 3, 1)};
+  const value first = OP(conv_transpose, full_inputs, INTS("strides", 1));
+  const value second = OP(conv_transpose, strided_inputs, INTS("strides", 3), INTS("pads", 1, 0),
+                          INTS("output_padding", 2), INTS("dilations", 2));
+  const value third = OP(conv_transpose, grouped_inputs, check_int("groups", 2), INTS("strides", 2, 1));
+  return BINARY(add, weigh(graph, first), BINARY(add, weigh(graph, second), weigh(graph, third)));
+}
+
+static value by_pools(nd4c_graph *graph, value x, value w) {
+  const value images[] = {SHAPED(many(graph, x, w), 1, 2, 4, 3)}, rows[] = {SHAPED(many(graph, x, w), 2, 2, 6)};
+  const value largest = OP(max_pool, images, INTS("kernel", 2, 2), INTS("strides", 2, 1), INTS("pads", 1, 0, 0, 1));
+  const value far = OP(max_pool, rows, INTS("kernel", 2), INTS("dilations", 3), INTS("strides", 2));
+  const value mean = OP(average_pool, images, INTS("kernel", 2, 2), INTS("strides", 1, 2), INTS("pads", 1, 1, 0, 0));
+  const value all = OP(average_pool, images, INTS("kernel", 3, 2), INTS("pads", 1, 1, 1, 1), INTS("strides", 2, 2),
+                       ATTR_BOOL("count_include_pad", 1), ATTR_BOOL("ceil_mode", 1));
+  const value same =
+      OP(average_pool, rows, INTS("kernel", 3), INTS("strides", 4), check_int("auto_pad", ND4C_AUTO_PAD_SAME_LOWER));
+  return BINARY(add, BINARY(add, weigh(graph, largest), weigh(graph, far)),
+                BINARY(add, weigh(graph, mean), BINARY(add, weigh(graph, all), weigh(graph, same))));
+}
+
+/* -- norms --------------------------------------------------------------------------------------------------------- */
+
+static value by_row_norms(nd4c_graph *graph, value x, value w) {
+  const value stack = SHAPED(many(graph, x, w), 2, 3, 4),
+              bias = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){0}, 1);
+  const value both[] = {stack, w, bias}, scaled[] = {stack, bias}, alone[] = {stack};
+  const value first = OP(layer_norm, both, check_int("axis", 1), ATTR_FLOAT("epsilon", 0.01));
+  const value second = OP(layer_norm, scaled, check_int("axis", -1));
+  const value third = OP(rms_norm, scaled, ATTR_FLOAT("epsilon", 0.1));
+  const value fourth = OP(rms_norm, alone, check_int("axis", 1));
+  return BINARY(add, BINARY(add, weigh(graph, first), weigh(graph, second)),
+                BINARY(add, weigh(graph, third), weigh(graph, fourth)));
+}
+
+static value by_channel_norms(nd4c_graph *graph, value x, value w) {
+  const value image = SHAPED(many(graph, x, w), 2, 4, 3),
+              line = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){0}, 1);
+  const value scale = UNARY(cos, line), spread = UNARY(exp, line);
+  const value given[] = {image, scale, line, UNARY(sin, line), spread}, own[] = {image, scale, line}, alone[] = {image};
+  nd4c_value trained[3];
+  const value fixed = OP(batch_norm, given, ATTR_FLOAT("epsilon", 0.01));
+  const value groups = OP(group_norm, own, check_int("groups", 2), ATTR_FLOAT("epsilon", 0.01));
+  const value plain = OP(group_norm, alone, check_int("groups", 4));
+  const value planes = OP(instance_norm, own, ATTR_FLOAT("epsilon", 0.01));
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_batch_norm_training, given, 5, NULL, 0, NULL, trained, 3));
+  return BINARY(add, BINARY(add, weigh(graph, fixed), weigh(graph, trained[0])),
+                BINARY(add, weigh(graph, groups), BINARY(add, weigh(graph, plain), weigh(graph, planes))));
+}
+
+/* -- attention ----------------------------------------------------------------------------------------------------- */
+
+static value by_attention(nd4c_graph *graph, value x, value w) {
+  const value all = many(graph, x, w), q = SHAPED(all, 1, 4, 3, 2), k = SHAPED(UNARY(sin, w), 1, 2, 3, 2),
+              v = SHAPED(UNARY(cos, w), 1, 2, 3, 2);
+  const value mask = SHAPED(ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){1}, 1), 1, 3);
+  const double on[] = {1, 0, 0, 1, 0, 1, 0, 0, 0}; /* a query without keys */
+  const value some = SHAPED(BINARY(greater, numbers(graph, 9, on), check_scalar(graph, 0)), 3, 3);
+  const value plain[] = {q, k, v}, biased[] = {q, k, v, mask}, masked[] = {q, k, v, some};
+  const value packed[] = {SHAPED(all, 2, 2, 6), SHAPED(UNARY(sin, w), 2, 2, 3), SHAPED(UNARY(cos, w), 2, 2, 3)};
+  const value first = OP(attention, plain, ATTR_BOOL("is_causal", 1), ATTR_FLOAT("scale", 0.7));
+  const value second = OP(attention, biased, ATTR_FLOAT("softcap", 0.5));
+  const value third = OP(attention, masked, ATTR_BOOL("is_causal", 1));
+  const value fourth = OP(attention, packed, check_int("q_heads", 2), check_int("kv_heads", 1));
+  return BINARY(add, BINARY(add, weigh(graph, first), weigh(graph, second)),
+                BINARY(add, weigh(graph, third), weigh(graph, fourth)));
+}
+
+/* -- moving elements ----------------------------------------------------------------------------------------------- */
+
+static value by_parts(nd4c_graph *graph, value x, value w) {
+  const value p = BINARY(matmul, x, w), all = many(graph, x, w), parts[] = {p, w, UNARY(sin, p)}, alls[] = {all};
+  const value joined = OP(concat, parts, check_int("axis", -2)); /* [7, 4] */
+  const value middle = OP(slice, alls, INTS("starts", 1, -3), INTS("stops", 4, INT64_MAX));
+  const value steps =
+      OP(slice, alls, INTS("starts", 5, 1), INTS("stops", INT64_MIN, 4), INTS("steps", -2, 2), INTS("axes", 0, 1));
+  const value padded = OP(pad, alls, INTS("pads", 1, -1, 0, 2));
+  const value one = OP(pad, alls, INTS("pads", 2, 1), INTS("axes", 1));
+  return BINARY(add, BINARY(add, weigh(graph, joined), weigh(graph, middle)),
+                BINARY(add, weigh(graph, steps), BINARY(add, weigh(graph, padded), weigh(graph, one))));
+}
+
+static value by_picks(nd4c_graph *graph, value x, value w) {
+  const int64_t two[] = {2, 2}, pairs[] = {2, 3};
+  const value all = many(graph, x, w), some = whole(graph, 2, two, (int64_t[]){0, -1, 3, 0});
+  const value gathered[] = {all, some}, looked[] = {w, whole(graph, 2, two, (int64_t[]){2, 0, 1, 2})};
+  const value spots[] = {w, whole(graph, 2, pairs, (int64_t[]){0, 2, 1, 1, -1, 0})};
+  const value cells[] = {w, whole(graph, 2, two, (int64_t[]){2, 3, 2, 3})};
+  const value columns = OP(gather, gathered, check_int("axis", 1));
+  const value rows = check_op(graph, ND4C_OP_embedding_lookup, looked, 2, NULL, 0);
+  const value elements = OP(gather_elements, spots, check_int("axis", 0));
+  const value positions = check_op(graph, ND4C_OP_gather_nd, cells, 2, NULL, 0);
+  return BINARY(add, BINARY(add, weigh(graph, columns), weigh(graph, rows)),
+                BINARY(add, weigh(graph, elements), weigh(graph, positions)));
+}
+
+static void rules_agree_with_differences(void **unused) {
+  static const struct {
+    const char *what;
+    make_loss make;
+  } rows[] = {
+      {"functions", by_functions},
+      {"choices", by_choices},
+      {"extremes", by_extremes},
+      {"vectors", by_vectors},
+      {"linear", by_linear},
+      {"conv", by_conv},
+      {"groups", by_groups},
+      {"conv_transpose", by_transposed_conv},
+      {"pools", by_pools},
+      {"row norms", by_row_norms},
+      {"channel norms", by_channel_norms},
+      {"attention", by_attention},
+      {"parts", by_parts},
+      {"picks", by_picks},
+  };
+  (void)unused;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    check_rule(rows[i].what, rows[i].make);
+  }
+}
+
+/* -- dims ---------------------------------------------------------------------------------------------------------- */
+
+/* The gradient of a small network on a batch of any size is that of a graph of numbers. */
+static nd4c_graph *make_network(int64_t given, nd4c_value *x) {
+  nd4c_graph *graph = NULL;
+  nd4c_value gradient = ND4C_VALUE_NONE;
+  int64_t batch = given;
+  CHECK_OK(nd4c_graph_create(&graph));
+  if (given < 0) {
+    CHECK_OK(nd4c_graph_dim(graph, "batch", 1, -1, &batch));
+  }
+  const int64_t image[] = {batch, 2, 4, 4}, weights[] = {4, 1, 3, 3}, matrix[] = {4, 5}, list[] = {5};
+  *x = check_input(graph, "x", 4, image);
+  const value w = check_constant(graph, 4, weights, 1, -1, 1), m = check_constant(graph, 2, matrix, 2, -1, 1),
+              scale = check_constant(graph, 1, list, 3, 0.5, 1);
+  const value convs[] = {*x, w};
+  const value made = OP(conv, convs, check_int("groups", 2), INTS("pads", 1, 1, 1, 1)), mades[] = {made};
+  const value most = OP(max_pool, mades, INTS("kernel", 2, 2), INTS("strides", 2, 2)), mosts[] = {most};
+  const value mean = OP(average_pool, mosts, INTS("kernel", 2, 2), INTS("strides", 1, 1));
+  const value rows = ints_op(graph, ND4C_OP_squeeze, mean, "axes", (int64_t[]){2, 3}, 2);
+  const value y = check_op(graph, ND4C_OP_linear, (value[]){rows, m}, 2, NULL, 0), norms[] = {y, scale};
+  const value loss = weigh(graph, OP(layer_norm, norms, check_int("axis", -1)));
+  CHECK_OK(nd4c_graph_gradient(graph, loss, (nd4c_value[]){w}, 1, &gradient));
+  CHECK_OK(nd4c_graph_output(graph, "dw", gradient));
+  return graph;
+}
+
+static void batches_may_be_dims(void **unused) {
+  (void)unused;
+  const int64_t image[] = {3, 2, 4, 4};
+  nd4c_value x = ND4C_VALUE_NONE;
+  nd4c_array *given = check_array(ND4C_FLOAT32, 4, image, 5, -1, 1), *results[2] = {NULL};
+  for (int32_t i = 0; i < 2; i++) {
+    nd4c_graph *graph = make_network(i == 0 ? 3 : -1, &x);
+    nd4c_plan *plan = plan_of(graph, NULL, false);
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){given}, 1, &results[i], 1));
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+  assert_true(check_difference(results[0], results[1]) <= 1e-5);
+  check_release(results, 2);
+  nd4c_array_release(given);
+}
+
+/* -- refusals ------------------------------------------------------------------------------------------------------ */
+
+typedef value (*make_value)(nd4c_graph *graph, value x, value w);
+
+static value gelu_inside(nd4c_graph *graph, value x, value w) {
+  const nd4c_attr gelu = check_int("activation", ND4C_ACTIVATION_GELU);
+  return check_op(graph, ND4C_OP_linear, (value[]){x, w}, 2, &gelu, 1);
+}
+
+static value reflected(nd4c_graph *graph, value x, value w) {
+  const value xs[] = {x};
+  (void)w;
+  return OP(pad, xs, INTS("pads", 0, 1, 0, 1), check_int("mode", ND4C_PAD_MODE_REFLECT));
+}
+
+static value windowed(nd4c_graph *graph, value x, value w) {
+  const value q = SHAPED(x, 1, 1, 3, 2), operands[] = {q, q, q};
+  (void)w;
+  return OP(attention, operands, check_int("left_window", 1));
+}
+
+static value bounded(nd4c_graph *graph, value x, value w) {
+  return check_op(graph, ND4C_OP_clip, (value[]){numbers(graph, 1, (double[]){1}), UNARY(mean, x), UNARY(mean, w)}, 3,
+                  NULL, 0);
+}
+
+static void what_no_rule_covers_is_refused(void **unused) {
+  static const struct {
+    make_value make;
+    const char *text;
+  } rows[] = {
+      {gelu_inside, "nd4c_graph_gradient: linear: its activation has no gradient"},
+      {reflected, "nd4c_graph_gradient: pad: pads that repeat elements have no gradient"},
+      {windowed, "nd4c_graph_gradient: attention: attention with windows has no gradient"},
+      {bounded, "nd4c_graph_gradient: clip: a bound has no gradient"},
+  };
+  (void)unused;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    nd4c_graph *graph = NULL;
+    nd4c_value values[2], gradients[2];
+    CHECK_OK(nd4c_graph_create(&graph));
+    CHECK_OK(nd4c_graph_input(graph, "x", ND4C_FLOAT64, 2, x_shape, &values[0]));
+    CHECK_OK(nd4c_graph_input(graph, "w", ND4C_FLOAT64, 2, w_shape, &values[1]));
+    const value loss = mean_of(graph, rows[i].make(graph, values[0], values[1]));
+    const int32_t nodes = nd4c_graph_node_count(graph);
+    assert_int_equal(nd4c_graph_gradient(graph, loss, values, 2, gradients), ND4C_UNSUPPORTED);
+    if (strncmp(nd4c_error_message(), rows[i].text, strlen(rows[i].text)) != 0) {
+      fail_msg("the text is \"%s\", expected \"%s\"", nd4c_error_message(), rows[i].text);
+    }
+    assert_int_equal(nd4c_graph_node_count(graph), nodes);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rules_agree_with_differences),
+      cmocka_unit_test(batches_may_be_dims),
+      cmocka_unit_test(what_no_rule_covers_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
