@@ -162,20 +162,16 @@ ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, 
 static bool product_four(int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
                          const float *start, int64_t start_stride, float *to, int64_t to_stride) {
 #define FOUR(count)                                                                            \
-  case count:                                                                                  \
+  if (VECTOR_BYTES == 64 && rows == (count)) {                                                 \
     tile(count, 4, k, a, a_stride, packed, 2 * LANES * k, start, start_stride, to, to_stride); \
-    return true;
-  switch (rows) {
-#if defined(__AVX512F__)
-    FOUR(6)
-    FOUR(5)
-    FOUR(4)
-    FOUR(3)
-    FOUR(2)
-#endif
-    default:
-      return false;
+    return true;                                                                               \
   }
+  FOUR(2)
+  FOUR(3)
+  FOUR(4)
+  FOUR(5)
+  FOUR(6)
+  return false;
 #undef FOUR
 }
 
