@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"
+#include "backends/cpu/support/regions.h"
 #include "backends/cpu/support/resize.h"
 #include "kernels/reference/image/image.h"
 
@@ -136,7 +137,7 @@ _Static_assert(sizeof(nd4c_ref_candidate) <= 2 * sizeof(double), "the memory of 
 
 ND4C_CPU_RANGE(roi_align_range, nd4c_ref_roi_align)
 
-static nd4c_status roi_align_run(const nd4c_call *call) {
+nd4c_status nd4c_cpu_roi_align_read(const nd4c_call *call, nd4c_ref_roi_args *read) {
   nd4c_ref_roi_args args = {.x = nd4c_cpu_ref_input(call, 0),
                             .rois = nd4c_cpu_ref_input(call, ND4C_IN_roi_align_rois),
                             .indices = nd4c_cpu_ref_input(call, ND4C_IN_roi_align_batch_indices),
@@ -145,14 +146,23 @@ static nd4c_status roi_align_run(const nd4c_call *call) {
                             .spatial_scale = ND4C_REAL_OF(call, roi_align_spatial_scale),
                             .maximum = ND4C_INT_OF(call, roi_align_mode) == ND4C_ROI_MODE_MAX,
                             .half_pixel = ND4C_FLAG_OF(call, roi_align_half_pixel)};
-  int64_t samples = 1;
   ND4C_BACKEND_TRY(check_images(call, "batch_indices", &args.indices, args.x.shape[0]));
+  for (int64_t roi = 0; roi < args.rois.shape[0]; roi++) {
+    ND4C_CPU_FAIL_IF(nd4c_ref_roi_samples(&args, roi) < 0, ND4C_ARGUMENT,
+                     "roi_align: rois[%lld] is not finite or needs more than %d samples along a bin", (long long)roi,
+                     (int)ND4C_REF_ROI_SAMPLES);
+  }
+  *read = args;
+  return ND4C_OK;
+}
+
+static nd4c_status roi_align_run(const nd4c_call *call) {
+  nd4c_ref_roi_args args;
+  int64_t samples = 1;
+  ND4C_BACKEND_TRY(nd4c_cpu_roi_align_read(call, &args));
   for (int64_t roi = 0; roi < args.rois.shape[0]; roi++) {
     int64_t own = nd4c_ref_roi_samples(&args, roi);
     samples = own > samples ? own : samples;
-    ND4C_CPU_FAIL_IF(own < 0, ND4C_ARGUMENT,
-                     "roi_align: rois[%lld] is not finite or needs more than %d samples along a bin", (long long)roi,
-                     (int)ND4C_REF_ROI_SAMPLES);
   }
   return nd4c_cpu_reference_parallel(call, call->outputs[0].size, 8 * samples * samples, roi_align_range, &args);
 }

@@ -38,29 +38,53 @@ static void store(int64_t n, const double *x, float *to) {
   }
 }
 
-static void weigh(int64_t n, int64_t taps, const double *row, const int32_t *indices, const double *weights,
-                  float *to) {
-  int64_t i = 0;
 #if defined(__AVX512F__)
-  for (; i + 8 <= n; i += 8) {
-    __m512d sum = _mm512_setzero_pd();
-    for (int64_t k = 0; k < taps; k++) {
-      const __m256i index = _mm256_loadu_si256((const __m256i *)(const void *)(indices + k * n + i));
-      const __m512d weight = _mm512_loadu_pd(weights + k * n + i), x = _mm512_i32gather_pd(index, row, 8);
-      /* An element without a weight may be infinite or NaN. */
-      const __mmask8 some = _mm512_cmp_pd_mask(weight, _mm512_setzero_pd(), _CMP_NEQ_UQ);
-      sum = _mm512_mask3_fmadd_pd(weight, x, sum, some);
-    }
-    _mm256_storeu_ps(to + i, _mm512_cvtpd_ps(sum));
-  }
-#endif
-  for (; i < n; i++) {
-    double sum = 0;
-    for (int64_t k = i; k < taps * n; k += n) {
-      sum += weights[k] != 0 ? weights[k] * row[indices[k]] : 0;
-    }
-    to[i] = (float)sum;
-  }
+ND4C_INLINED __m512d gather_float64(__m256i index, const double *from) {
+  return _mm512_i32gather_pd(index, from, 8);
 }
 
-const nd4c_resample_table ND4C_LEVEL_NAME(nd4c_resample_table) = {.blend = blend, .store = store, .weigh = weigh};
+ND4C_INLINED __m512d gather_float32(__m256i index, const float *from) {
+  return _mm512_cvtps_pd(_mm256_i32gather_ps(from, index, 4));
+}
+
+/* Eight sums at a time; an element without a weight may be infinite or NaN. */
+#define DEFINE_EIGHT(T, name)                                                                                      \
+  ND4C_INLINED int64_t eights_of_##name(int64_t n, int64_t taps, const T *from, const int32_t *indices,            \
+                                        const double *weights, float *to) {                                        \
+    int64_t i = 0;                                                                                                 \
+    for (; i + 8 <= n; i += 8) {                                                                                   \
+      __m512d sum = _mm512_setzero_pd();                                                                           \
+      for (int64_t k = i; k < taps * n; k += n) {                                                                  \
+        const __m512d weight = _mm512_loadu_pd(weights + k);                                                       \
+        const __m512d x = gather_##name(_mm256_loadu_si256((const __m256i *)(const void *)(indices + k)), from);   \
+        sum = _mm512_mask3_fmadd_pd(weight, x, sum, _mm512_cmp_pd_mask(weight, _mm512_setzero_pd(), _CMP_NEQ_UQ)); \
+      }                                                                                                            \
+      _mm256_storeu_ps(to + i, _mm512_cvtpd_ps(sum));                                                              \
+    }                                                                                                              \
+    return i;                                                                                                      \
+  }
+#else
+#define DEFINE_EIGHT(T, name)                                                                           \
+  ND4C_INLINED int64_t eights_of_##name(int64_t n, int64_t taps, const T *from, const int32_t *indices, \
+                                        const double *weights, float *to) {                             \
+    (void)n, (void)taps, (void)from, (void)indices, (void)weights, (void)to;                            \
+    return 0;                                                                                           \
+  }
+#endif
+
+#define DEFINE_SUMS(T, name, sums)                                                                                     \
+  DEFINE_EIGHT(T, name)                                                                                                \
+  static void sums(int64_t n, int64_t taps, const T *from, const int32_t *indices, const double *weights, float *to) { \
+    for (int64_t i = eights_of_##name(n, taps, from, indices, weights, to); i < n; i++) {                              \
+      double sum = 0;                                                                                                  \
+      for (int64_t k = i; k < taps * n; k += n) {                                                                      \
+        sum += weights[k] != 0 ? weights[k] * (double)from[indices[k]] : 0;                                            \
+      }                                                                                                                \
+      to[i] = (float)sum;                                                                                              \
+    }                                                                                                                  \
+  }
+DEFINE_SUMS(double, float64, weigh)
+DEFINE_SUMS(float, float32, pick)
+
+const nd4c_resample_table ND4C_LEVEL_NAME(nd4c_resample_table) = {
+    .blend = blend, .store = store, .weigh = weigh, .pick = pick};

@@ -163,15 +163,41 @@ static double sample(const nd4c_ref_roi_args *args, int64_t base, double row, do
   return args->maximum ? best : sum;
 }
 
+/* The middle of sample p of bin i. */
+static double middle_of(const span *s, int64_t i, int64_t p) {
+  return s->start + (double)i * s->bin + ((double)p + 0.5) * s->bin / (double)s->samples;
+}
+
+int64_t nd4c_ref_roi_taps(const nd4c_ref_roi_args *args, int64_t roi, int64_t i, int64_t j, int64_t *offsets,
+                          double *weights) {
+  const nd4c_ref_tensor *x = &args->x;
+  const span rows = find_span(args, roi, 0), columns = find_span(args, roi, 1);
+  const double samples = (double)rows.samples * (double)columns.samples;
+  int64_t count = 0;
+  for (int64_t p = 0; p < rows.samples; p++) {
+    for (int64_t q = 0; q < columns.samples; q++) {
+      int64_t at[2][2];
+      double down = 0, right = 0;
+      if (!find_cells(middle_of(&rows, i, p), x->shape[2], &at[0][0], &at[0][1], &down) ||
+          !find_cells(middle_of(&columns, j, q), x->shape[3], &at[1][0], &at[1][1], &right)) {
+        continue;
+      }
+      for (int corner = 0; corner < 4; corner++) {
+        weights[count] = (corner & 2 ? down : 1 - down) * (corner & 1 ? right : 1 - right) / samples;
+        offsets[count++] = at[0][corner >> 1] * x->strides[2] + at[1][corner & 1] * x->strides[3];
+      }
+    }
+  }
+  return count;
+}
+
 static double pool_bin(const nd4c_ref_roi_args *args, int64_t base, int64_t roi, int64_t i, int64_t j) {
   span rows = find_span(args, roi, 0), columns = find_span(args, roi, 1);
   double sum = 0, best = 0;
   for (int64_t p = 0; p < rows.samples; p++) {
-    double row = rows.start + (double)i * rows.bin + ((double)p + 0.5) * rows.bin / (double)rows.samples;
+    double row = middle_of(&rows, i, p);
     for (int64_t q = 0; q < columns.samples; q++) {
-      double column =
-          columns.start + (double)j * columns.bin + ((double)q + 0.5) * columns.bin / (double)columns.samples;
-      double value = sample(args, base, row, column);
+      double value = sample(args, base, row, middle_of(&columns, j, q));
       sum += value;
       best = (p == 0 && q == 0) || (!isnan(best) && !(value <= best)) ? value : best;
     }

@@ -48,6 +48,11 @@ typedef struct nd4c_ref_sample_args {
   int64_t mode, padding;
   bool align_corners;
 } nd4c_ref_sample_args;
+/* The elements that place `number` (of n times the spatial axes of y) weighs, as offsets from the first one of a
+ * channel of its image. Returns their number, at most ND4C_REF_SAMPLE_TAPS; -1: the place is nowhere. The lists have
+ * room for one more. */
+enum { ND4C_REF_SAMPLE_TAPS = 64 };
+int32_t nd4c_ref_sample_taps(const nd4c_ref_sample_args *args, int64_t number, int64_t *offsets, double *weights);
 /* Places [begin, end) of n times the spatial axes of y, all channels of each. */
 void nd4c_ref_sample(const nd4c_ref_sample_args *args, int64_t begin, int64_t end);
 
@@ -92,6 +97,10 @@ typedef struct nd4c_ref_roi_args {
 enum { ND4C_REF_ROI_SAMPLES = 1 << 20 };
 /* Samples along the longer side of a bin of a roi, -1 if there are more than ND4C_REF_ROI_SAMPLES or it is no box. */
 int64_t nd4c_ref_roi_samples(const nd4c_ref_roi_args *args, int64_t roi);
+/* The elements that bin (i, j) of a roi averages, in groups of four for each sample within x, as offsets from the first
+ * one of a channel; returns their number. The lists have room for 4 times the samples of a bin. */
+int64_t nd4c_ref_roi_taps(const nd4c_ref_roi_args *args, int64_t roi, int64_t i, int64_t j, int64_t *offsets,
+                          double *weights);
 /* Elements [begin, end) of y in C order. */
 void nd4c_ref_roi_align(const nd4c_ref_roi_args *args, int64_t begin, int64_t end);
 void nd4c_ref_max_roi_pool(const nd4c_ref_roi_args *args, int64_t begin, int64_t end);

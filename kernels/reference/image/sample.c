@@ -152,42 +152,59 @@ static double coordinate_at(const nd4c_ref_sample_args *args, int64_t n, int32_t
   return nd4c_ref_load(grid, offset);
 }
 
-/* The weighted sum of one channel, which begins at `base`. */
-static double mix(const nd4c_ref_tensor *x, int32_t d, const tap_list *taps, int64_t base) {
+/* The elements that a place weighs, one after the other: those outside and those without a weight are left out. Returns
+ * their number. */
+static int32_t list_taps(const nd4c_ref_tensor *x, int32_t d, const tap_list *taps, int64_t *offsets, double *weights) {
   int64_t k[SPATIAL] = {0}, counts[SPATIAL];
-  double sum = 0;
+  int32_t count = 0;
   for (int32_t i = 0; i < d; i++) {
     counts[i] = taps[i].count;
   }
   do {
-    int64_t offset = base;
-    double weight = 1;
     bool inside = true;
+    offsets[count] = 0;
+    weights[count] = 1;
     for (int32_t i = 0; i < d; i++) {
-      weight *= taps[i].weight[k[i]];
+      weights[count] *= taps[i].weight[k[i]];
       inside = inside && taps[i].index[k[i]] >= 0;
-      offset += taps[i].index[k[i]] * x->strides[i + 2];
+      offsets[count] += taps[i].index[k[i]] * x->strides[i + 2];
     }
-    sum += inside && weight != 0 ? weight * load_number(x, offset) : 0;
+    count += inside && weights[count] != 0;
   } while (nd4c_index_next(d, counts, k));
-  return sum;
+  return count;
+}
+
+int32_t nd4c_ref_sample_taps(const nd4c_ref_sample_args *args, int64_t number, int64_t *offsets, double *weights) {
+  const nd4c_ref_tensor *x = &args->x;
+  int64_t at[SPATIAL];
+  tap_list taps[SPATIAL];
+  int32_t d = x->rank - 2;
+  int64_t n = split_place(number, d, args->y.shape + 2, at);
+  bool somewhere = true;
+  for (int32_t i = 0; i < d; i++) {
+    somewhere = find_taps(args, coordinate_at(args, n, i, d, at), x->shape[i + 2], &taps[i]) && somewhere;
+  }
+  return somewhere ? list_taps(x, d, taps, offsets, weights) : -1;
 }
 
 void nd4c_ref_sample(const nd4c_ref_sample_args *args, int64_t begin, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *y = &args->y;
   int32_t d = x->rank - 2;
   for (int64_t number = begin; number < end; number++) {
-    int64_t at[SPATIAL];
-    tap_list taps[SPATIAL];
+    int64_t at[SPATIAL], offsets[ND4C_REF_SAMPLE_TAPS + 1];
+    double weights[ND4C_REF_SAMPLE_TAPS + 1];
     int64_t n = split_place(number, d, y->shape + 2, at), to = n * y->strides[0];
-    bool somewhere = true;
+    int32_t count = nd4c_ref_sample_taps(args, number, offsets, weights);
     for (int32_t i = 0; i < d; i++) {
-      somewhere = find_taps(args, coordinate_at(args, n, i, d, at), x->shape[i + 2], &taps[i]) && somewhere;
       to += at[i] * y->strides[i + 2];
     }
     for (int64_t c = 0; c < x->shape[1]; c++) {
-      double value = somewhere ? mix(x, d, taps, n * x->strides[0] + c * x->strides[1]) : (double)NAN;
-      store_number(y, to + c * y->strides[1], value);
+      int64_t base = n * x->strides[0] + c * x->strides[1];
+      double sum = count < 0 ? (double)NAN : 0;
+      for (int32_t k = 0; k < count; k++) {
+        sum += weights[k] * load_number(x, base + offsets[k]);
+      }
+      store_number(y, to + c * y->strides[1], sum);
     }
   }
 }

@@ -1,0 +1,159 @@
+/* grid_sample and roi_align of engine simd in float32: what a place weighs is found once, for all channels.
+ * dispatch/choice.c asks these kernels. */
+#include <math.h>
+
+#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/regions.h"
+
+/* Places whose weights are found together; the most elements that one of them weighs. */
+enum { PLACES = 64, TAPS = ND4C_REF_SAMPLE_TAPS };
+
+/* What a block of places weighs, [tap][place]; places with fewer elements are filled up with weights of 0. */
+typedef struct block {
+  int64_t places, taps;
+  int32_t indices[TAPS * PLACES];
+  double weights[TAPS * PLACES];
+} block;
+
+static void begin_block(block *b, int64_t places) {
+  b->places = places;
+  b->taps = 0;
+}
+
+/* count: -1 for a place that is nowhere, whose sums are NaN. */
+static void set_place(block *b, int64_t place, int64_t count, const int64_t *offsets, const double *weights) {
+  const int64_t taps = count < 0 ? 1 : count;
+  for (; b->taps < taps; b->taps++) {
+    for (int64_t i = 0; i < b->places; i++) {
+      b->indices[b->taps * b->places + i] = 0;
+      b->weights[b->taps * b->places + i] = 0;
+    }
+  }
+  for (int64_t k = 0; k < taps; k++) {
+    b->indices[k * b->places + place] = count < 0 ? 0 : (int32_t)offsets[k];
+    b->weights[k * b->places + place] = count < 0 ? (double)NAN : weights[k];
+  }
+}
+
+/* All channels of an image for the block, to y, whose channels are y_step apart. */
+static void sum_channels(const block *b, int64_t channels, const float *x, int64_t x_step, float *y, int64_t y_step) {
+  for (int64_t c = 0; c < channels; c++) {
+    nd4c_simd.resample->pick(b->places, b->taps, x + c * x_step, b->indices, b->weights, y + c * y_step);
+  }
+}
+
+static const char *why_not(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  if (x->dtype != ND4C_FLOAT32 || y->dtype != ND4C_FLOAT32 || !nd4c_in_c_order(x) || !nd4c_in_c_order(y)) {
+    return "not float32 in C order";
+  }
+  if (x->size == 0 || y->size == 0 || x->size / x->shape[0] / x->shape[1] > INT32_MAX) {
+    return "no elements, or channels of more than 2^31";
+  }
+  return NULL;
+}
+
+/* Multiplications that are worth a worker. */
+static int64_t grain(int64_t work) {
+  return (1 << 15) / (work + 1) + 1;
+}
+
+/* -- grid_sample -------------------------------------------------------------------------------------------------- */
+
+typedef struct grid_job {
+  nd4c_ref_sample_args args;
+  int64_t channels, x_step, y_step, blocks; /* elements of a channel; blocks of an image */
+} grid_job;
+
+static bool grid_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = why_not(call);
+  return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
+}
+
+static void grid_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const grid_job *j = user;
+  (void)worker;
+  for (int64_t number = begin; number < end; number++) {
+    const int64_t image = number / j->blocks, first = number % j->blocks * PLACES, left = j->y_step - first;
+    block b;
+    begin_block(&b, left < PLACES ? left : PLACES);
+    for (int64_t i = 0; i < b.places; i++) {
+      int64_t offsets[TAPS + 1];
+      double weights[TAPS + 1];
+      const int32_t count = nd4c_ref_sample_taps(&j->args, image * j->y_step + first + i, offsets, weights);
+      set_place(&b, i, count, offsets, weights);
+    }
+    sum_channels(&b, j->channels, (const float *)(const void *)j->args.x.data + image * j->channels * j->x_step,
+                 j->x_step, (float *)(void *)j->args.y.data + image * j->channels * j->y_step + first, j->y_step);
+  }
+}
+
+static nd4c_status grid_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  grid_job j = {.args = {.x = nd4c_cpu_ref_tensor(x),
+                         .grid = nd4c_cpu_ref_input(call, ND4C_IN_grid_sample_grid),
+                         .y = nd4c_cpu_ref_tensor(y),
+                         .mode = ND4C_INT_OF(call, grid_sample_mode),
+                         .padding = ND4C_INT_OF(call, grid_sample_padding),
+                         .align_corners = ND4C_FLAG_OF(call, grid_sample_align_corners)},
+                .channels = x->shape[1]};
+  j.x_step = x->size / x->shape[0] / j.channels;
+  j.y_step = y->size / y->shape[0] / j.channels;
+  j.blocks = (j.y_step + PLACES - 1) / PLACES;
+  nd4c_cpu_parallel(y->shape[0] * j.blocks, grain(PLACES * (4 * j.channels + 32)), call->width, grid_range, &j);
+  return ND4C_OK;
+}
+
+/* -- roi_align ---------------------------------------------------------------------------------------------------- */
+
+typedef struct roi_job {
+  nd4c_ref_roi_args args;
+  int64_t channels, x_step, y_step;
+} roi_job;
+
+static bool roi_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = why_not(call);
+  const int64_t samples = ND4C_INT_OF(call, roi_align_sampling_ratio);
+  ND4C_CPU_DECLINE_IF(why != NULL, "%s", why);
+  ND4C_CPU_DECLINE_IF(ND4C_INT_OF(call, roi_align_mode) == ND4C_ROI_MODE_MAX, "the largest sample is no sum");
+  ND4C_CPU_DECLINE_IF(samples <= 0 || samples > 4, "more than 4 samples along a bin, or as many as the roi needs");
+  return true;
+}
+
+static void roi_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const roi_job *j = user;
+  const int64_t columns = j->args.y.shape[3];
+  (void)worker;
+  for (int64_t roi = begin; roi < end; roi++) {
+    const nd4c_ref_tensor *images = &j->args.indices;
+    const int64_t image = nd4c_value_load(images->dtype, images->data, roi * images->strides[0]).i;
+    for (int64_t first = 0; first < j->y_step; first += PLACES) {
+      block b;
+      begin_block(&b, j->y_step - first < PLACES ? j->y_step - first : PLACES);
+      for (int64_t i = 0; i < b.places; i++) {
+        int64_t offsets[TAPS];
+        double weights[TAPS];
+        const int64_t at = first + i;
+        set_place(&b, i, nd4c_ref_roi_taps(&j->args, roi, at / columns, at % columns, offsets, weights), offsets,
+                  weights);
+      }
+      sum_channels(&b, j->channels, (const float *)(const void *)j->args.x.data + image * j->channels * j->x_step,
+                   j->x_step, (float *)(void *)j->args.y.data + roi * j->channels * j->y_step + first, j->y_step);
+    }
+  }
+}
+
+static nd4c_status roi_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  roi_job j = {.channels = x->shape[1]};
+  ND4C_BACKEND_TRY(nd4c_cpu_roi_align_read(call, &j.args));
+  j.x_step = x->shape[2] * x->shape[3];
+  j.y_step = y->shape[2] * y->shape[3];
+  nd4c_cpu_parallel(y->shape[0], grain(j.y_step * (16 * j.channels + 64)), call->width, roi_range, &j);
+  return ND4C_OK;
+}
+
+const nd4c_kernel *const nd4c_cpu_simd_image_sample_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(grid_sample, ND4C_DTYPE_BIT(ND4C_FLOAT32), grid_usable, grid_run),
+    ND4C_CPU_SIMD_KERNEL(roi_align, ND4C_DTYPE_BIT(ND4C_FLOAT32), roi_usable, roi_run), NULL};
