@@ -9,6 +9,7 @@
 
 #include "graph/ir/graph.h"
 #include "nd4c/control.h"
+#include "nd4c/variable.h"
 #include "random_graphs.h"
 
 /* A graph that is built, with the extents that stand for the sketch's dims; region: of attributes. */
@@ -30,6 +31,11 @@ static nd4c_status build_leaf(building *b, int32_t index) {
   (void)snprintf(name, sizeof name, "x%d", (int)index);
   if (b->sketch->values[index].is_constant) {
     return nd4c_graph_constant(b->graph, array, &b->values[index]);
+  }
+  if (index == b->sketch->variable) {
+    nd4c_value initial;
+    rg_must(nd4c_graph_constant(b->graph, array, &initial), "initial value");
+    return nd4c_graph_variable(b->graph, name, initial, false, &b->values[index]);
   }
   const int32_t rank = nd4c_array_rank(array);
   memcpy(shape, nd4c_array_shape(array), (size_t)rank * sizeof *shape);
@@ -392,6 +398,9 @@ static nd4c_status build(building *b) {
     char name[16];
     (void)snprintf(name, sizeof name, "y%d", (int)i);
     status = nd4c_graph_output(b->graph, name, b->values[sketch->outputs[i]]);
+  }
+  if (status == ND4C_OK && read[sketch->variable < 0 ? 0 : sketch->variable] && rg_assigned_output(sketch) >= 0) {
+    status = nd4c_graph_assign(b->graph, b->values[sketch->variable], b->values[sketch->assigned]);
   }
   return status;
 }

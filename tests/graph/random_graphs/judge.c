@@ -8,7 +8,10 @@
  * in another order may have another one. Where the request allows another order, NaN and infinities of products
  * become one another by random, because (A B) x may have a sum of infinities where A (B x) has one of them alone. At
  * last, an element is right if it is as near as the other one to the same
- * graph in float64. */
+ * graph in float64.
+ *
+ * Where a plan is asked for a precision, the operands are moved by its roundings instead: all by half a unit in the
+ * last place of bfloat16 and more, or those of products by a step of the bytes that they become. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,7 @@
 #include "random_graphs.h"
 
 enum { FEW_RUNS = 6, MANY_RUNS = 48 };
+enum { COARSE = 1 << 14 }; /* units of float32 in half a unit of bfloat16 */
 static const double FACTOR = 8, LAST_PLACES = 4;
 /* Engines may flush smaller results to 0. */
 static double least_normal(nd4c_dtype dtype) {
@@ -33,6 +37,7 @@ typedef struct judged {
 
 struct rg_judge {
   const rg_sketch *sketch;
+  nd4c_dtype precision; /* ND4C_DTYPE_NONE: float32's own */
   nd4c_array *base[RG_PORTS];
   judged outputs[RG_PORTS];
   int32_t runs;
@@ -107,8 +112,8 @@ static uint64_t moved(uint64_t bits, nd4c_dtype dtype, int64_t step) {
   return magnitude >= infinity || next < 1 || next >= (int64_t)infinity ? bits : (bits & sign) | (uint64_t)next;
 }
 
-/* A copy whose elements are moved by -2 .. 2 units in the last place, `round` ones too or not. */
-static nd4c_array *move_elements(const nd4c_array *array, bool round, uint64_t *random) {
+/* A copy whose elements are moved by -2 .. 2 times `units` units in the last place, `round` ones too or not. */
+static nd4c_array *move_elements(const nd4c_array *array, bool round, int64_t units, uint64_t *random) {
   const nd4c_dtype dtype = nd4c_array_dtype(array);
   const size_t each = (size_t)nd4c_dtype_size(dtype);
   size_t bytes = 0;
@@ -118,7 +123,7 @@ static nd4c_array *move_elements(const nd4c_array *array, bool round, uint64_t *
   for (int64_t i = 0; i < count; i++) {
     uint64_t element = 0;
     memcpy(&element, data + (size_t)i * each, each);
-    const int64_t step = (int64_t)(rg_random(random) % 5) - 2;
+    const int64_t step = ((int64_t)(rg_random(random) % 5) - 2) * units;
     element = !round && rint(4 * numbers[i]) == 4 * numbers[i] ? element : moved(element, dtype, step);
     memcpy(data + (size_t)i * each, &element, each);
   }
@@ -203,6 +208,46 @@ static void deviate(nd4c_op op, const nd4c_array *x, nd4c_array **result, uint64
   free(to);
 }
 
+/* -- conversions to bytes ------------------------------------------------------------------------------------------ */
+
+static double largest_of(const nd4c_array *array) {
+  int64_t count = 0;
+  double largest = 0, *numbers = read_numbers(array, &count);
+  for (int64_t i = 0; i < count; i++) {
+    largest = isfinite(numbers[i]) && fabs(numbers[i]) > largest ? fabs(numbers[i]) : largest;
+  }
+  free(numbers);
+  return largest;
+}
+
+/* How far an operand is moved beyond its last places. What lies near the middle between two bytes may become either
+ * one: sums of bytes are rounded elsewhere than sums of float32 (passes quantized_*.c, kernels of qlinear_conv). */
+static double slack(nd4c_op op, int32_t input, nd4c_array *const *operands, nd4c_dtype precision) {
+  /* In steps. The pass quantized_conv rounds a bias by up to a quarter of one. */
+  const double near_middle = precision == ND4C_DTYPE_NONE ? 0.25 : 1;
+  const bool first = input == 0, product = op == ND4C_OP_matmul || op == ND4C_OP_linear;
+  if (first && op == ND4C_OP_quantize_linear && nd4c_array_size(operands[1]) == 1) {
+    return largest_of(operands[1]) * near_middle;
+  }
+  if (first && op == ND4C_OP_dynamic_quantize_linear) {
+    return 2 * largest_of(operands[0]) / 255 * near_middle;
+  }
+  if (precision == ND4C_INT8 && product && input < 2) {
+    return largest_of(operands[input]) * 2 / 255;
+  }
+  return 0;
+}
+
+static void shake(nd4c_array **array, double most, uint64_t *random) {
+  int64_t count = 0;
+  double *numbers = read_numbers(*array, &count);
+  for (int64_t i = 0; i < count; i++) {
+    numbers[i] += most * ((double)(rg_random(random) >> 11) * 0x1p-52 - 1);
+  }
+  put_numbers(array, numbers);
+  free(numbers);
+}
+
 /* Whether the node is a product with shares that softmax gives. attention, which takes its place, leaves out an
  * infinite value whose share is 0, where the product is NaN. */
 static bool is_shared_out(const rg_sketch *sketch, const rg_node *node) {
@@ -239,19 +284,36 @@ static bool is_product(nd4c_op op) {
   return op == ND4C_OP_conv || op == ND4C_OP_matmul || op == ND4C_OP_linear || op == ND4C_OP_batch_norm;
 }
 
+/* The node's operands, moved where `random` is given; one reference each. */
+static void move_operands(const rg_judge *judge, const rg_node *node, uint64_t *random, nd4c_array *const *values,
+                          nd4c_array **operands) {
+  const nd4c_op op = node->op->op;
+  for (int32_t i = 0; i < node->input_count; i++) {
+    nd4c_array *operand = node->inputs[i] < 0 ? NULL : values[node->inputs[i]];
+    const bool moves = operand != NULL && random != NULL && rg_is_float(nd4c_array_dtype(operand));
+    const bool leaf = moves && judge->sketch->values[node->inputs[i]].node < 0;
+    const bool coarse = moves && judge->precision == ND4C_BFLOAT16 && nd4c_array_dtype(operand) == ND4C_FLOAT32;
+    operands[i] = moves ? move_elements(operand, !leaf || is_product(op), coarse ? COARSE : 1, random)
+                        : nd4c_array_retain(operand);
+  }
+  for (int32_t i = 0; i < node->input_count && random != NULL; i++) {
+    const bool moves = operands[i] != NULL && nd4c_array_dtype(operands[i]) == ND4C_FLOAT32;
+    const double most = moves ? slack(op, i, operands, judge->precision) : 0;
+    if (most > 0) {
+      shake(&operands[i], most, random);
+    }
+  }
+}
+
 /* One node by an eager call. *random NULL: with the operands as they are. */
-static nd4c_status compute_node(const rg_sketch *sketch, const rg_node *node, bool wide, uint64_t *random,
+static nd4c_status compute_node(const rg_judge *judge, const rg_node *node, bool wide, uint64_t *random,
                                 nd4c_array **values) {
+  const rg_sketch *sketch = judge->sketch;
   nd4c_array *operands[RG_INPUTS] = {NULL}, *outputs[RG_OUTPUTS] = {NULL};
   nd4c_attr_value attrs[RG_ATTRS];
   const nd4c_op op = node->op->op;
   rg_node_attrs(node, wide, attrs);
-  for (int32_t i = 0; i < node->input_count; i++) {
-    nd4c_array *operand = node->inputs[i] < 0 ? NULL : values[node->inputs[i]];
-    const bool moves = operand != NULL && random != NULL && rg_is_float(nd4c_array_dtype(operand));
-    const bool leaf = moves && sketch->values[node->inputs[i]].node < 0;
-    operands[i] = moves ? move_elements(operand, !leaf || is_product(op), random) : nd4c_array_retain(operand);
-  }
+  move_operands(judge, node, random, values, operands);
   const nd4c_status status = nd4c_op_call_positional(NULL, node->op->op, (const nd4c_array *const *)operands,
                                                      node->input_count, attrs, outputs);
   const bool changes = status == ND4C_OK && random != NULL && deviates(op) && rg_is_float(nd4c_array_dtype(outputs[0]));
@@ -275,7 +337,8 @@ static nd4c_status compute_node(const rg_sketch *sketch, const rg_node *node, bo
 }
 
 /* Fills the outputs of the graph; false if an op refused its changed operands. */
-static bool compute(const rg_sketch *sketch, bool wide, uint64_t *random, nd4c_array **outputs) {
+static bool compute(const rg_judge *judge, bool wide, uint64_t *random, nd4c_array **outputs) {
+  const rg_sketch *sketch = judge->sketch;
   nd4c_array *values[RG_VALUES] = {NULL};
   for (int32_t i = 0; i < sketch->value_count; i++) {
     values[i] = sketch->values[i].node < 0 ? widened(sketch->values[i].array, wide) : NULL;
@@ -283,7 +346,7 @@ static bool compute(const rg_sketch *sketch, bool wide, uint64_t *random, nd4c_a
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < sketch->node_count && status == ND4C_OK; i++) {
     if (!sketch->nodes[i].removed) {
-      status = compute_node(sketch, &sketch->nodes[i], wide, random, values);
+      status = compute_node(judge, &sketch->nodes[i], wide, random, values);
     }
   }
   for (int32_t i = 0; i < sketch->output_count && status == ND4C_OK; i++) {
@@ -307,7 +370,7 @@ static void measure(rg_judge *judge, int32_t runs) {
   for (; judge->runs < runs; judge->runs++) {
     uint64_t random = judge->sketch->seed * 1000003 + (uint64_t)judge->runs;
     nd4c_array *outputs[RG_PORTS] = {NULL};
-    const bool done = compute(judge->sketch, false, &random, outputs);
+    const bool done = compute(judge, false, &random, outputs);
     for (int32_t i = 0; i < judge->sketch->output_count; i++) {
       int64_t count = 0;
       double *numbers = done ? read_numbers(outputs[i], &count) : NULL;
@@ -320,7 +383,7 @@ static void measure(rg_judge *judge, int32_t runs) {
 
 static void compute_truth(rg_judge *judge) {
   nd4c_array *outputs[RG_PORTS] = {NULL};
-  if (!judge->wide && compute(judge->sketch, true, NULL, outputs)) {
+  if (!judge->wide && compute(judge, true, NULL, outputs)) {
     for (int32_t i = 0; i < judge->sketch->output_count; i++) {
       int64_t count = 0;
       double *numbers = read_numbers(outputs[i], &count);
@@ -351,9 +414,10 @@ static double least_allowed(const rg_sketch *sketch, const judged *output, nd4c_
   return 2 * least_normal(dtype) + (solves ? FACTOR * LAST_PLACES * last_place(dtype, largest) : 0);
 }
 
-rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base) {
+rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base, nd4c_dtype precision) {
   rg_judge *judge = rg_need(sizeof *judge);
   judge->sketch = sketch;
+  judge->precision = precision;
   for (int32_t i = 0; i < sketch->output_count; i++) {
     judged *output = &judge->outputs[i];
     judge->base[i] = nd4c_array_retain(base[i]);
@@ -401,13 +465,17 @@ static bool same_bits(const nd4c_array *a, const nd4c_array *b) {
   return same;
 }
 
-/* What makes an element wrong, or NULL. */
-static const char *fault(const judged *output, int64_t i, double got, nd4c_dtype dtype) {
+/* What makes an element wrong, or NULL. A precision has infinities of its own. */
+static const char *fault(const judged *output, int64_t i, double got, nd4c_dtype dtype, nd4c_dtype precision) {
   const double base = output->base[i], spread = output->spread[i];
   if ((isnan(got) && isnan(base)) || isinf(spread) || got == base) {
     return NULL;
   }
-  const double allowed = FACTOR * spread + LAST_PLACES * last_place(dtype, base) + output->least;
+  if (precision != ND4C_DTYPE_NONE && (!isfinite(got) || !isfinite(base))) {
+    return NULL;
+  }
+  const nd4c_dtype unit = precision == ND4C_BFLOAT16 && dtype == ND4C_FLOAT32 ? precision : dtype;
+  const double allowed = FACTOR * spread + LAST_PLACES * last_place(unit, base) + output->least;
   if (isfinite(got) && isfinite(base) && fabs(got - base) <= allowed) {
     return NULL;
   }
@@ -425,7 +493,7 @@ static const char *judge_all(const rg_judge *judge, int32_t index, const double 
                              size_t size) {
   const judged *output = &judge->outputs[index];
   for (int64_t i = 0; i < output->count; i++) {
-    const char *what = fault(output, i, got[i], dtype);
+    const char *what = fault(output, i, got[i], dtype, judge->precision);
     if (what != NULL) {
       (void)snprintf(text, size,
                      "output %d, element %lld: %s: %.9g instead of %.9g (moved operands: %.3g; float64: %.9g)",

@@ -7,24 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "random_graphs.h"
 
 typedef struct options {
   rg_trial_options trial;
   uint64_t seed;
-  int64_t graphs, failures;
+  int64_t graphs, failures, seconds;
   const char *cases;
-  bool print, whole, verbose;
+  bool print, whole, verbose, all_passes;
 } options;
 
+enum { MANY = 2000 }; /* graphs among which every pass finds something */
+
 static const char usage[] =
-    "nd4c_random_graphs [--graphs N] [--seed N] [--passes LIST | --thorough] [--failures N] [--cases FILE]\n"
-    "                   [--print] [--whole] [--verbose]\n"
+    "nd4c_random_graphs [--graphs N] [--seed N] [--passes LIST [--precision DTYPE] | --thorough] [--all-passes]\n"
+    "                   [--failures N] [--seconds N] [--cases FILE] [--print] [--whole] [--verbose]\n"
     "  --graphs N     how many graphs (200); graph i has the seed N + i of --seed (1)\n"
     "  --passes LIST  only plans with these passes, as nd4c_plan_options.passes takes them\n"
+    "  --precision D  with that precision: bfloat16 or int8\n"
     "  --thorough     each pass alone and four subsets for each graph, not one of each\n"
+    "  --all-passes   fails if a pass rewrote nothing in all these graphs; always from 2000 thorough ones on\n"
     "  --failures N   ends after so many failures (10)\n"
+    "  --seconds N    begins no graph after so many seconds\n"
     "  --cases FILE   the cases of `nd4c selftest` (tools/cli/selftest.txt)\n"
     "  --print        prints each graph\n"
     "  --whole        prints a graph that fails as it was made, not made smaller\n"
@@ -44,15 +50,22 @@ static bool read_options(int argc, char **argv, options *o) {
       i++;
     } else if (strcmp(argv[i], "--failures") == 0 && read_number(next, &o->failures)) {
       i++;
+    } else if (strcmp(argv[i], "--seconds") == 0 && read_number(next, &o->seconds)) {
+      i++;
     } else if (strcmp(argv[i], "--seed") == 0 && read_number(next, &number)) {
       o->seed = (uint64_t)number;
       i++;
     } else if (strcmp(argv[i], "--passes") == 0 && next != NULL) {
       o->trial.passes = argv[++i];
+    } else if (strcmp(argv[i], "--precision") == 0 && next != NULL &&
+               nd4c_dtype_find(next, &o->trial.precision) == ND4C_OK) {
+      i++;
     } else if (strcmp(argv[i], "--cases") == 0 && next != NULL) {
       o->cases = argv[++i];
     } else if (strcmp(argv[i], "--thorough") == 0) {
       o->trial.thorough = true;
+    } else if (strcmp(argv[i], "--all-passes") == 0) {
+      o->all_passes = true;
     } else if (strcmp(argv[i], "--print") == 0) {
       o->print = true;
     } else if (strcmp(argv[i], "--whole") == 0) {
@@ -63,13 +76,17 @@ static bool read_options(int argc, char **argv, options *o) {
       return false;
     }
   }
-  return true;
+  const bool asked = o->trial.precision != ND4C_DTYPE_NONE;
+  o->all_passes = o->all_passes || (o->trial.thorough && o->graphs >= MANY);
+  return !(asked && o->trial.passes == NULL) && !(o->all_passes && o->trial.passes != NULL);
 }
 
 static void report(const options *o, const rg_sketch *sketch, rg_failure *failure) {
   rg_sketch *smallest = o->whole ? rg_sketch_copy(sketch) : rg_shrink(sketch, failure);
-  (void)printf("nd4c_random_graphs --graphs 1 --seed %llu --passes '%s' # %s%s\n", (unsigned long long)sketch->seed,
-               failure->passes, failure->plain ? "without passes: " : "", failure->what);
+  const bool precise = failure->precision == ND4C_DTYPE_NONE;
+  (void)printf("nd4c_random_graphs --graphs 1 --seed %llu --passes '%s'%s%s # %s%s\n", (unsigned long long)sketch->seed,
+               failure->passes, precise ? "" : " --precision ", precise ? "" : nd4c_dtype_name(failure->precision),
+               failure->plain ? "without passes: " : "", failure->what);
   rg_print(smallest);
   (void)fflush(stdout);
   rg_sketch_free(smallest);
@@ -84,14 +101,16 @@ int main(int argc, char **argv) {
   if (!rg_cases_load(o.cases)) {
     return 2;
   }
-  int64_t failed = 0, runs = 0, nodes = 0, done = 0, with_dims = 0, with_bodies = 0;
+  int64_t failed = 0, runs = 0, nodes = 0, done = 0, with_dims = 0, with_bodies = 0, with_variables = 0;
   rg_sketch *sketch = rg_need(sizeof *sketch);
-  for (; done < o.graphs && failed < o.failures; done++) {
+  const time_t begin = time(NULL);
+  for (; done < o.graphs && failed < o.failures && (o.seconds == 0 || time(NULL) - begin < o.seconds); done++) {
     rg_failure failure;
     rg_generate(sketch, o.seed + (uint64_t)done);
     nodes += rg_count_nodes(sketch);
     with_dims += sketch->dims.count > 0;
     with_bodies += sketch->body_count > 0;
+    with_variables += sketch->variable >= 0;
     if (o.print) {
       (void)printf("seed %llu\n", (unsigned long long)sketch->seed);
       rg_print(sketch);
@@ -107,8 +126,10 @@ int main(int argc, char **argv) {
   if (o.verbose) {
     rg_trial_print_changes();
   }
-  (void)printf("%lld graphs, %lld of them with dims, %lld with bodies, %lld nodes, %lld runs\n", (long long)done,
-               (long long)with_dims, (long long)with_bodies, (long long)nodes, (long long)runs);
+  (void)printf("%lld graphs, %lld of them with dims, %lld with bodies, %lld with a variable, %lld nodes, %lld runs\n",
+               (long long)done, (long long)with_dims, (long long)with_bodies, (long long)with_variables,
+               (long long)nodes, (long long)runs);
   (void)printf("%lld passed, %lld failed\n", (long long)(done - failed), (long long)failed);
-  return failed > 0 || done == 0 ? 1 : 0;
+  const int32_t idle = o.all_passes && done == o.graphs ? rg_trial_print_idle() : 0;
+  return failed > 0 || done == 0 || idle > 0 ? 1 : 0;
 }

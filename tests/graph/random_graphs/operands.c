@@ -46,6 +46,36 @@ int32_t rg_of_rank(rg_sketch *sketch, int32_t rank) {
   return rg_filled(sketch, rg_chance(sketch, 8) ? ND4C_FLOAT64 : ND4C_FLOAT32, rank, shape, false);
 }
 
+/* -- ordinary numbers ---------------------------------------------------------------------------------------------- */
+
+double rg_largest(const rg_sketch *sketch, int32_t value) {
+  const int64_t size = rg_size(sketch, value);
+  nd4c_array *wide = NULL;
+  rg_must(nd4c_cast(sketch->values[value].array, ND4C_FLOAT64, &wide), "cast");
+  double largest = 0, *numbers = rg_need((size_t)size * sizeof *numbers);
+  rg_must(nd4c_array_read(wide, numbers, (size_t)size * sizeof *numbers), "read");
+  for (int64_t i = 0; i < size && isfinite(largest); i++) {
+    largest = isnan(numbers[i]) || fabs(numbers[i]) > largest ? fabs(numbers[i]) : largest;
+  }
+  free(numbers);
+  nd4c_array_release(wide);
+  return isnan(largest) ? (double)INFINITY : largest;
+}
+
+int32_t rg_finite(rg_sketch *sketch, int32_t rank) {
+  for (int32_t i = 0; i < 6; i++) {
+    const int32_t value = rg_of_rank(sketch, rank);
+    if (value >= 0 && rg_dtype(sketch, value) == ND4C_FLOAT32 && rg_largest(sketch, value) < 1e4) {
+      return value;
+    }
+  }
+  int64_t shape[RG_RANK];
+  for (int32_t i = 0; i < rank; i++) {
+    shape[i] = 1 + rg_pick(sketch, 6);
+  }
+  return rg_plain_input(sketch, rank, shape);
+}
+
 /* -- elements ------------------------------------------------------------------------------------------------------ */
 
 double rg_special(rg_sketch *sketch) {
@@ -123,9 +153,11 @@ int32_t rg_constant(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int
   return rg_filled(sketch, dtype, rank, shape, !rg_chance(sketch, 12));
 }
 
-int32_t rg_between(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape, double low, double high) {
+/* A leaf of numbers between two others. */
+static int32_t between(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape, double low, double high,
+                       bool is_constant) {
   const int64_t size = size_of(rank, shape);
-  if (size > RG_LIMIT_ELEMENTS) {
+  if (size > RG_LIMIT_CONSTANT) {
     return RG_NONE;
   }
   double *numbers = rg_need((size_t)size * sizeof *numbers);
@@ -134,7 +166,16 @@ int32_t rg_between(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int6
   }
   nd4c_array *array = make_array(dtype, rank, shape, numbers);
   free(numbers);
-  return rg_leaf(sketch, array, !rg_chance(sketch, 12));
+  return rg_leaf(sketch, array, is_constant);
+}
+
+int32_t rg_between(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape, double low, double high) {
+  const bool small = size_of(rank, shape) <= RG_LIMIT_ELEMENTS;
+  return between(sketch, dtype, rank, shape, low, high, !small || !rg_chance(sketch, 12));
+}
+
+int32_t rg_plain_input(rg_sketch *sketch, int32_t rank, const int64_t *shape) {
+  return between(sketch, ND4C_FLOAT32, rank, shape, -2, 2, false);
 }
 
 int32_t rg_scalar(rg_sketch *sketch, int32_t like, double number) {

@@ -18,8 +18,8 @@ static void print_type(const nd4c_array *array) {
 static void print_elements(const nd4c_array *array) {
   const int64_t size = nd4c_array_size(array);
   nd4c_array *wide = NULL;
-  double numbers[RG_LIMIT_ELEMENTS];
-  if (size > RG_LIMIT_ELEMENTS || nd4c_cast(array, ND4C_FLOAT64, &wide) != ND4C_OK) {
+  double numbers[RG_LIMIT_CONSTANT];
+  if (size > RG_LIMIT_CONSTANT || nd4c_cast(array, ND4C_FLOAT64, &wide) != ND4C_OK) {
     return;
   }
   rg_must(nd4c_array_read(wide, numbers, (size_t)size * sizeof *numbers), "read");
@@ -32,7 +32,8 @@ static void print_elements(const nd4c_array *array) {
 
 static void print_leaf(const rg_sketch *sketch, int32_t index) {
   const rg_value *value = &sketch->values[index];
-  (void)printf("  v%d = %s ", (int)index, value->is_constant ? "constant" : "input");
+  (void)printf("  v%d = %s ", (int)index,
+               value->is_constant ? "constant" : (index == sketch->variable ? "variable" : "input"));
   print_type(value->array);
   print_elements(value->array);
   (void)printf("\n");
@@ -118,6 +119,9 @@ void rg_print(const rg_sketch *sketch) {
     if (!sketch->nodes[i].removed) {
       print_node(sketch, &sketch->nodes[i]);
     }
+  }
+  if (rg_assigned_output(sketch) >= 0) {
+    (void)printf("  v%d becomes v%d\n", (int)sketch->variable, (int)sketch->assigned);
   }
   (void)printf("  outputs");
   for (int32_t i = 0; i < sketch->output_count; i++) {

@@ -5,6 +5,7 @@
  *   build.c     the nd4c_graph of a sketch, with bodies around runs of its nodes
  *   operands.c  leaves: inputs and constants with random elements
  *   motifs*.c   chains of ops that passes look for
+ *   bound.c     runs with bound and donated arrays, and with a variable
  *   supply.c    single ops: from the op table, from the cases of `nd4c selftest`, duplicates
  *   dims.c      the same graph with dims in place of numbers, and with other numbers for these
  *   judge.c     how far two results may be apart
@@ -23,7 +24,7 @@
 
 enum { RG_RANK = 8, RG_INPUTS = 24, RG_OUTPUTS = 8, RG_ATTRS = 24 };
 enum { RG_VALUES = 320, RG_NODES = 128, RG_PORTS = 8, RG_OWNED = 1024 };
-enum { RG_LIMIT_ELEMENTS = 6000 };
+enum { RG_LIMIT_ELEMENTS = 6000, RG_LIMIT_CONSTANT = 20000 };
 enum { RG_DIMS = 2, RG_BODIES = 6 };
 
 /* A value that could not be made. Functions that get it as an input give it back. */
@@ -67,6 +68,8 @@ typedef struct rg_sketch {
   rg_dims dims;
   rg_body bodies[RG_BODIES]; /* disjoint, or one in another; outer ones come first */
   int32_t body_count;
+  int32_t variable;  /* a leaf that the graph has as a variable; RG_NONE: none */
+  int32_t assigned;  /* the value that runs assign to it, if it is among the outputs; RG_NONE: none */
   nd4c_graph *tried; /* infers and refuses; holds more nodes than the sketch */
   nd4c_value tried_values[RG_VALUES];
   rg_value values[RG_VALUES];
@@ -132,7 +135,7 @@ int32_t rg_count_nodes(const rg_sketch *sketch);
 nd4c_status rg_recompute(rg_sketch *sketch);
 /* Marks the values that the nodes and the outputs read. */
 void rg_find_read(const rg_sketch *sketch, bool *read);
-/* The leaves that are inputs of the graph, in order. */
+/* The leaves that are inputs of the graph, in order; a variable is none. */
 int32_t rg_graph_inputs(const rg_sketch *sketch, int32_t *values);
 
 /* Attributes of a node as the eager call takes them; with `wide`, floating dtypes become float64. */
@@ -145,6 +148,10 @@ nd4c_graph *rg_build(const rg_sketch *sketch);
 nd4c_graph *rg_build_with_dims(const rg_sketch *sketch);
 /* Puts runs of nodes of a whole sketch into bodies. */
 void rg_bodies_choose(rg_sketch *sketch);
+/* Makes an input of a whole sketch a variable, if it has one that an output fits. */
+void rg_variable_choose(rg_sketch *sketch);
+/* The number of the output that runs assign to the variable; -1: none. */
+int32_t rg_assigned_output(const rg_sketch *sketch);
 void rg_print(const rg_sketch *sketch);
 
 /* -- operands.c ---------------------------------------------------------------------------------------------------- */
@@ -156,7 +163,13 @@ int32_t rg_of_rank(rg_sketch *sketch, int32_t rank);
 /* A leaf with random elements. */
 int32_t rg_filled(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape, bool is_constant);
 int32_t rg_constant(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape);
-/* A constant whose elements are ordinary numbers. */
+/* A value of float32 with finite elements of ordinary size; an input if there is none. */
+int32_t rg_finite(rg_sketch *sketch, int32_t rank);
+/* An input of float32 with elements between -2 and 2. */
+int32_t rg_plain_input(rg_sketch *sketch, int32_t rank, const int64_t *shape);
+/* The largest magnitude of an element; infinite if one is NaN or infinite. */
+double rg_largest(const rg_sketch *sketch, int32_t value);
+/* A constant whose elements are ordinary numbers; mostly: small ones are sometimes inputs. */
 int32_t rg_between(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64_t *shape, double low, double high);
 /* A constant of the dtype of `like`: one number, as a scalar or in a shape that broadcasts to that of `like`. */
 int32_t rg_scalar(rg_sketch *sketch, int32_t like, double number);
@@ -164,13 +177,15 @@ int32_t rg_scalar(rg_sketch *sketch, int32_t like, double number);
 double rg_special(rg_sketch *sketch);
 int32_t rg_input(rg_sketch *sketch);
 
-/* -- motifs.c, motifs_shape.c, supply.c ---------------------------------------------------------------------------- */
+/* -- motifs*.c, supply.c ---------------------------------------------------------------------------- */
 
 typedef int32_t (*rg_motif)(rg_sketch *sketch);
 extern const rg_motif rg_motifs_network[];
 extern const int32_t rg_motifs_network_count;
 extern const rg_motif rg_motifs_shape[];
 extern const int32_t rg_motifs_shape_count;
+extern const rg_motif rg_motifs_bytes[];
+extern const int32_t rg_motifs_bytes_count;
 
 /* Reads the cases of `nd4c selftest`, a file. False with a message on stderr. */
 bool rg_cases_load(const char *path);
@@ -201,12 +216,23 @@ rg_sketch *rg_dims_resize(const rg_sketch *sketch, nd4c_region *region);
 
 /* What one graph's results are compared with. */
 typedef struct rg_judge rg_judge;
-/* `base` are the results of the plan without passes; the judge retains them. */
-rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base);
+/* `base` are the results of the plan without passes; the judge retains them. precision: what plans are asked for, and
+ * how coarse the results may be; ND4C_DTYPE_NONE: as exact as float32. */
+rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base, nd4c_dtype precision);
 void rg_judge_free(rg_judge *judge);
 /* NULL if the output may be what a plan gave, else what is wrong, written into `text`. */
 const char *rg_judge_output(rg_judge *judge, int32_t output, const nd4c_array *got, bool exact, char *text,
                             size_t size);
+
+/* -- bound.c ------------------------------------------------------------------------------------------------------- */
+
+/* Runs a plan of the sketch by a runner: copies of the inputs are bound, donated, or bound to an output as well.
+ * `outputs` receives references. */
+nd4c_status rg_run_bound(const rg_sketch *sketch, nd4c_plan *plan, nd4c_array *const *inputs, uint64_t *random,
+                         nd4c_array **outputs);
+/* Gives the variable of a graph of the sketch its initial value again. */
+void rg_variable_reset(const rg_sketch *sketch, const nd4c_graph *graph);
+nd4c_array *rg_variable_get(const rg_sketch *sketch, const nd4c_graph *graph);
 
 /* -- trial.c ------------------------------------------------------------------------------------------------------- */
 
@@ -214,19 +240,24 @@ enum { RG_LIST = 512, RG_TEXT = 768 };
 
 typedef struct rg_failure {
   char passes[RG_LIST]; /* as nd4c_plan_options.passes takes them */
+  nd4c_dtype precision; /* and .precision; ND4C_DTYPE_NONE: none */
   bool plain;           /* without passes the results differ already */
   char what[RG_TEXT];
 } rg_failure;
 
 typedef struct rg_trial_options {
-  const char *passes; /* only this list; NULL: the modes below */
-  bool thorough;      /* each pass alone and four subsets, instead of one of each */
+  const char *passes;   /* only this list; NULL: the modes below */
+  nd4c_dtype precision; /* with `passes`: this precision */
+  bool thorough;        /* each pass alone and four subsets, instead of one of each */
 } rg_trial_options;
 
 /* True if all plans agree. `runs` counts them. */
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure);
 /* Numbers of rewrites by pass over all trials so far, and of graphs with dims at other sizes. */
 void rg_trial_print_changes(void);
+/* Prints the passes that have not rewritten anything, and returns how many: without those that only a kernel makes
+ * worth while which this machine does not have. */
+int32_t rg_trial_print_idle(void);
 
 /* -- shrink.c ------------------------------------------------------------------------------------------------------ */
 

@@ -12,18 +12,19 @@ typedef struct shrinking {
   rg_failure failure; /* of `best` */
 } shrinking;
 
-static bool still_fails(const rg_sketch *sketch, const char *passes, bool plain, rg_failure *failure) {
+/* Whether the graph fails with these passes as it did with others before. */
+static bool still_fails(const rg_sketch *sketch, const char *passes, const rg_failure *before, rg_failure *failure) {
   int64_t runs = 0;
-  const rg_trial_options options = {.passes = passes};
-  return !rg_trial(sketch, &options, &runs, failure) && failure->plain == plain;
+  const rg_trial_options options = {.passes = passes, .precision = before->precision};
+  return !rg_trial(sketch, &options, &runs, failure) && failure->plain == before->plain &&
+         failure->precision == before->precision;
 }
 
 /* Keeps the candidate if it fails in the same way; else frees it. */
 static bool keep(shrinking *work, rg_sketch *candidate) {
   rg_failure failure;
   rg_prune(candidate);
-  if (rg_recompute(candidate) == ND4C_OK &&
-      still_fails(candidate, work->failure.passes, work->failure.plain, &failure)) {
+  if (rg_recompute(candidate) == ND4C_OK && still_fails(candidate, work->failure.passes, &work->failure, &failure)) {
     rg_sketch_free(work->best);
     work->best = candidate;
     work->failure = failure;
@@ -58,7 +59,7 @@ static void fewer_passes(shrinking *work) {
       (void)snprintf(all + end, sizeof all - end, "%s%s", end > 0 ? "," : "", nd4c_passes_at(i)->name);
     }
     rg_failure failure;
-    if (!still_fails(work->best, all, false, &failure)) {
+    if (!still_fails(work->best, all, &work->failure, &failure)) {
       return;
     }
     work->failure = failure;
@@ -66,7 +67,7 @@ static void fewer_passes(shrinking *work) {
   char shorter[RG_LIST];
   for (int32_t i = 0; without_entry(work->failure.passes, i, shorter, sizeof shorter);) {
     rg_failure failure;
-    if (still_fails(work->best, shorter, false, &failure)) {
+    if (still_fails(work->best, shorter, &work->failure, &failure)) {
       work->failure = failure;
     } else {
       i++;

@@ -47,7 +47,8 @@ void rg_must(nd4c_status status, const char *what) {
 /* -- life ---------------------------------------------------------------------------------------------------------- */
 
 void rg_sketch_begin(rg_sketch *sketch, uint64_t seed) {
-  *sketch = (rg_sketch){.seed = seed, .random = seed * UINT64_C(0xd1342543de82ef95) + 1};
+  *sketch = (rg_sketch){
+      .seed = seed, .random = seed * UINT64_C(0xd1342543de82ef95) + 1, .variable = RG_NONE, .assigned = RG_NONE};
   rg_must(nd4c_graph_create(&sketch->tried), "graph");
 }
 
@@ -383,9 +384,39 @@ int32_t rg_graph_inputs(const rg_sketch *sketch, int32_t *values) {
   rg_find_read(sketch, read);
   int32_t count = 0;
   for (int32_t i = 0; i < sketch->value_count; i++) {
-    if (sketch->values[i].node < 0 && !sketch->values[i].is_constant && read[i]) {
+    if (sketch->values[i].node < 0 && !sketch->values[i].is_constant && read[i] && i != sketch->variable) {
       values[count++] = i;
     }
   }
   return count;
+}
+
+/* -- variables ----------------------------------------------------------------------------------------------------- */
+
+void rg_variable_choose(rg_sketch *sketch) {
+  int32_t inputs[RG_VALUES];
+  const int32_t count = rg_graph_inputs(sketch, inputs), first = count > 0 ? rg_pick(sketch, count) : 0;
+  for (int32_t i = 0; i < count && sketch->variable < 0; i++) {
+    const int32_t input = inputs[(first + i) % count];
+    for (int32_t k = 0; k < sketch->output_count && sketch->variable < 0; k++) {
+      const int32_t output = sketch->outputs[k];
+      if (output != input && rg_dtype(sketch, output) == rg_dtype(sketch, input) &&
+          rg_same_shape(sketch, output, input)) {
+        sketch->variable = input;
+        sketch->assigned = output;
+      }
+    }
+  }
+  if (sketch->variable < 0 && count > 0 && rg_chance(sketch, 4)) { /* one that is only read */
+    sketch->variable = inputs[first];
+  }
+}
+
+int32_t rg_assigned_output(const rg_sketch *sketch) {
+  for (int32_t i = 0; i < sketch->output_count && sketch->variable >= 0; i++) {
+    if (sketch->outputs[i] == sketch->assigned) {
+      return i;
+    }
+  }
+  return -1;
 }

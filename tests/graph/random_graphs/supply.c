@@ -231,8 +231,10 @@ int32_t rg_duplicate(rg_sketch *sketch) {
 /* -- whole graphs -------------------------------------------------------------------------------------------------- */
 
 static void grow(rg_sketch *sketch) {
-  const int32_t kind = rg_pick(sketch, 16);
-  if (kind < 5) {
+  const int32_t kind = rg_pick(sketch, 17);
+  if (kind == 16) {
+    (void)rg_motifs_bytes[rg_pick(sketch, rg_motifs_bytes_count)](sketch);
+  } else if (kind < 5) {
     (void)rg_motifs_network[rg_pick(sketch, rg_motifs_network_count)](sketch);
   } else if (kind < 10) {
     (void)rg_motifs_shape[rg_pick(sketch, rg_motifs_shape_count)](sketch);
@@ -263,5 +265,8 @@ void rg_generate(rg_sketch *sketch, uint64_t seed) {
   }
   if (seed % 5 == 0) {
     rg_bodies_choose(sketch);
+  }
+  if (seed % 4 == 1 && sketch->dims.count == 0) {
+    rg_variable_choose(sketch);
   }
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/context/context.h"
 #include "graph/passes.h"
+#include "graph/precision.h"
 #include "random_graphs.h"
 
 /* Passes after which the results of element-wise ops and moves are the same bits; after the others they may be rounded
@@ -17,9 +19,11 @@ static const char *const exact_passes[] = {"dead",   "identity",  "fold_constant
 typedef struct trial {
   const rg_sketch *sketch;
   nd4c_graph *graph;
-  nd4c_graph *with_dims; /* NULL: without */
-  struct trial *resized; /* the same with the dims' other sizes; NULL: a guard or an op refuses them */
-  rg_judge *judge;
+  nd4c_graph *with_dims;         /* NULL: without */
+  struct trial *resized;         /* the same with the dims' other sizes; NULL: a guard or an op refuses them */
+  rg_judge *judge, *coarse;      /* coarse: of plans with a precision; NULL: there are none */
+  nd4c_dtype precision;          /* of the plans that are tried now */
+  nd4c_dtype chosen;             /* the precision of some plans */
   nd4c_array *inputs[RG_VALUES]; /* as the sketch has them */
   nd4c_array *placed[RG_VALUES]; /* the same elements, in other places */
   int32_t input_count;
@@ -82,6 +86,7 @@ static void release_all(nd4c_array **arrays, int32_t count) {
 }
 
 static bool fail(trial *t, const char *passes, const char *what) {
+  t->failure->precision = t->precision;
   (void)snprintf(t->failure->passes, sizeof t->failure->passes, "%s", passes);
   (void)snprintf(t->failure->what, sizeof t->failure->what, "%s", what);
   t->failure->plain = t->judge == NULL;
@@ -96,7 +101,39 @@ static bool fail_status(trial *t, const char *passes, const char *what, nd4c_sta
 
 static nd4c_status run(trial *t, nd4c_plan *plan, nd4c_array *const *inputs, nd4c_array **outputs) {
   (*t->runs)++;
+  rg_variable_reset(t->sketch, t->graph);
   return nd4c_plan_run(plan, (const nd4c_array *const *)inputs, t->input_count, outputs, t->sketch->output_count);
+}
+
+/* Judges what a run has given, and releases it. */
+static bool judge_outputs(trial *t, const char *passes, bool exact, nd4c_array **outputs) {
+  rg_judge *judge = t->precision == ND4C_DTYPE_NONE ? t->judge : t->coarse;
+  const int32_t assigned = rg_assigned_output(t->sketch);
+  char text[RG_TEXT];
+  bool right = true;
+  for (int32_t i = 0; i < t->sketch->output_count && right; i++) {
+    const char *what = rg_judge_output(judge, i, outputs[i], exact, text, sizeof text);
+    right = what == NULL || fail(t, passes, what);
+  }
+  if (right && assigned >= 0 && nd4c_graph_variable_count(t->graph) > 0) {
+    nd4c_array *value = rg_variable_get(t->sketch, t->graph);
+    const char *what = rg_judge_output(judge, assigned, value, exact, text, sizeof text);
+    char variable[RG_TEXT];
+    (void)snprintf(variable, sizeof variable, "the variable: %.700s", what == NULL ? "" : what);
+    right = what == NULL || fail(t, passes, variable);
+    nd4c_array_release(value);
+  }
+  release_all(outputs, t->sketch->output_count);
+  return right;
+}
+
+/* A run by a runner, with arrays that are bound or donated. */
+static bool check_bound(trial *t, nd4c_plan *plan, const char *passes, bool exact) {
+  nd4c_array *outputs[RG_PORTS] = {NULL};
+  (*t->runs)++;
+  rg_variable_reset(t->sketch, t->graph);
+  const nd4c_status status = rg_run_bound(t->sketch, plan, t->inputs, &t->random, outputs);
+  return status == ND4C_OK ? judge_outputs(t, passes, exact, outputs) : fail_status(t, passes, "runner", status);
 }
 
 /* Judges one run; `given`: into arrays that lie somehow. */
@@ -108,20 +145,36 @@ static bool check_run(trial *t, nd4c_plan *plan, const char *passes, bool exact,
                            (place)(rg_random(&t->random) % PLACES));
   }
   const nd4c_status status = run(t, plan, given ? t->placed : t->inputs, outputs);
-  bool right = status == ND4C_OK ? true : fail_status(t, passes, "run", status);
-  for (int32_t i = 0; i < t->sketch->output_count && right; i++) {
-    char text[RG_TEXT];
-    const char *what = rg_judge_output(t->judge, i, outputs[i], exact, text, sizeof text);
-    right = what == NULL || fail(t, passes, what);
+  if (status != ND4C_OK) {
+    release_all(outputs, t->sketch->output_count);
+    return fail_status(t, passes, "run", status);
   }
-  release_all(outputs, t->sketch->output_count);
-  return right;
+  return judge_outputs(t, passes, exact, outputs);
 }
 
 /* -- passes -------------------------------------------------------------------------------------------------------- */
 
-enum { PASSES = ND4C_PASS_RECORDS };
+enum { PASSES = ND4C_PASS_RECORDS, OPS = 1024 };
 static int64_t changes[PASSES], graphs_changed[PASSES], bound_to_others;
+static bool served[OPS]; /* by op: a step had another kernel than the reference's */
+static bool reduces;     /* the device has products of bfloat16 */
+
+/* Passes that make an op only where another kernel than the reference's computes it. */
+static const struct {
+  const char *pass;
+  nd4c_op op;
+} made_for[] = {
+    {"attention", ND4C_OP_attention},
+    {"attention_cache", ND4C_OP_attention},
+    {"group_norm", ND4C_OP_group_norm},
+    {"skip_norm", ND4C_OP_skip_layer_norm},
+    {"swiglu", ND4C_OP_swiglu},
+    {"quantized_conv", ND4C_OP_qlinear_conv},
+    {"quantized_add", ND4C_OP_qlinear_add},
+    {"quantized_linear", ND4C_OP_linear_int8},
+    {"quantize", ND4C_OP_linear_int8},
+    {"dynamic_quantization", ND4C_OP_linear_int8},
+};
 
 static bool is_exact(const char *pass) {
   for (size_t i = 0; i < sizeof exact_passes / sizeof exact_passes[0]; i++) {
@@ -172,21 +225,63 @@ void rg_trial_print_changes(void) {
   }
 }
 
-/* No pass may make the graph dearer by the estimate, but one that saves memory, and one that knows the device's
- * kernels.
- */
-static bool check_estimate(trial *t, const nd4c_plan *plan, const char *passes) {
+static void note_kernels(const nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    nd4c_step_info info = {.struct_size = sizeof info};
+    const nd4c_op_info *op = plan->steps[i].call.op;
+    if (op != NULL && (int32_t)op->op < OPS && nd4c_plan_get_step(plan, i, &info) == ND4C_OK && info.engine != NULL) {
+      served[op->op] = served[op->op] || strcmp(info.engine, "reference") != 0;
+    }
+  }
+}
+
+/* Whether this machine gives the pass a reason to rewrite anything. */
+static bool is_worth_while(const char *pass) {
+  for (size_t i = 0; i < sizeof made_for / sizeof made_for[0]; i++) {
+    if (strcmp(made_for[i].pass, pass) == 0) {
+      return served[made_for[i].op];
+    }
+  }
+  return reduces || strcmp(pass, "reduced_precision") != 0;
+}
+
+int32_t rg_trial_print_idle(void) {
+  int32_t idle = 0;
+  for (int32_t i = 0; i < nd4c_passes_count(); i++) {
+    if (changes[i] == 0 && is_worth_while(nd4c_passes_at(i)->name)) {
+      (void)printf("pass %s rewrote nothing\n", nd4c_passes_at(i)->name);
+      idle++;
+    }
+  }
+  return idle;
+}
+
+/* Passes that may make the graph dearer by the estimate: recompute saves memory, the caller chose a precision,
+ * hoist_quantize prepares what the passes of bytes do, attention_cache leaves an op that only the reference has, and
+ * widen asks which kernels the device has. */
+static bool may_raise(const char *pass) {
+  static const char *const passes[] = {"recompute", "reduced_precision", "quantize", "hoist_quantize",
+                                       "attention_cache"};
+  for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+    if (strcmp(passes[i], pass) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* No other pass may make the graph dearer by the estimate, and all come to an end. */
+static bool check_passes(trial *t, const nd4c_plan *plan, const char *passes) {
   const double rounding = 1e-9;
   for (int32_t i = 0; i < plan->pass_count; i++) {
-    const char *name = plan->passes[i].name;
-    if (plan->passes[i].raised > rounding && strcmp(name, "recompute") != 0 && strcmp(name, "widen") != 0) {
+    if (plan->passes[i].raised > rounding && !may_raise(plan->passes[i].name)) {
       char text[RG_TEXT];
-      (void)snprintf(text, sizeof text, "pass %s raised the estimated time by %.3g %%", name,
+      (void)snprintf(text, sizeof text, "pass %s raised the estimated time by %.3g %%", plan->passes[i].name,
                      100 * plan->passes[i].raised);
       return fail(t, passes, text);
     }
   }
-  return true;
+  return plan->unsettled == 0 || fail(t, passes, "the passes were stopped, and would change the graph again");
 }
 
 /* The graph that passes left, with numbers for its dims: a plan of it without further passes. */
@@ -227,6 +322,7 @@ static bool try_bindings(trial *t, const char *passes, const nd4c_plan_options *
   right = right && (t->resized == NULL || check_run(t->resized, plan, passes, exact, false));
   right = right && check_run(t, plan, passes, exact, true);
   right = right && (t->resized == NULL || check_run(t->resized, plan, passes, exact, true));
+  right = right && check_bound(t->resized != NULL ? t->resized : t, plan, passes, exact);
   nd4c_plan_destroy(plan);
   return right;
 }
@@ -241,7 +337,7 @@ static bool try_with_dims(trial *t, const char *passes, const nd4c_plan_options 
   if (right) {
     const bool exact = !t->reorders && only_exact(t->sketch, plan);
     count_changes(plan);
-    right = check_estimate(t, plan, passes) && try_bound(t, plan->graph, dims->numbers, passes, exact) &&
+    right = check_passes(t, plan, passes) && try_bound(t, plan->graph, dims->numbers, passes, exact) &&
             (t->resized == NULL || try_bound(t->resized, plan->graph, dims->others, passes, exact)) &&
             try_bindings(t, passes, options, exact);
   }
@@ -255,6 +351,7 @@ static bool try_passes(trial *t, const char *passes) {
   const nd4c_plan_options options = {.struct_size = sizeof options,
                                      .passes = passes,
                                      .compile = &request,
+                                     .precision = t->precision,
                                      .arena_bytes = t->sketch->seed % 5 == 0 ? 1 : 0};
   nd4c_plan *plan = NULL;
   if (t->with_dims != NULL) {
@@ -266,10 +363,19 @@ static bool try_passes(trial *t, const char *passes) {
   }
   const bool exact = !t->reorders && only_exact(t->sketch, plan);
   count_changes(plan);
-  const bool right = check_estimate(t, plan, passes) && check_run(t, plan, passes, exact, false) &&
-                     check_run(t, plan, passes, exact, true) && check_run(t, plan, passes, exact, false);
+  note_kernels(plan);
+  const bool right = check_passes(t, plan, passes) && check_run(t, plan, passes, exact, false) &&
+                     check_run(t, plan, passes, exact, true) && check_bound(t, plan, passes, exact);
   nd4c_plan_destroy(plan);
   return right;
+}
+
+/* Also of the same graph with other sizes. */
+static void set_precision(trial *t, nd4c_dtype precision) {
+  t->precision = precision;
+  if (t->resized != NULL) {
+    t->resized->precision = precision;
+  }
 }
 
 /* About half of the passes, at least one. */
@@ -286,6 +392,7 @@ static void make_subset(trial *t, char *list, size_t size) {
 
 static bool try_modes(trial *t, const rg_trial_options *options) {
   if (options->passes != NULL) {
+    set_precision(t, options->precision);
     return try_passes(t, options->passes);
   }
   bool right = try_passes(t, "");
@@ -297,6 +404,13 @@ static bool try_modes(trial *t, const rg_trial_options *options) {
     char list[RG_LIST];
     make_subset(t, list, sizeof list);
     right = try_passes(t, list);
+  }
+  if (right && t->coarse != NULL) { /* all passes, and some of them, so that those of the precision are among them */
+    char list[RG_LIST], more[2 * RG_LIST];
+    set_precision(t, t->chosen);
+    make_subset(t, list, sizeof list);
+    (void)snprintf(more, sizeof more, "%s,%s", t->chosen == ND4C_INT8 ? "quantize" : "reduced_precision", list);
+    right = try_passes(t, "") && (!options->thorough || try_passes(t, more));
   }
   return right;
 }
@@ -314,7 +428,9 @@ static bool try_plain(trial *t, nd4c_array **base) {
   status = run(t, plan, t->inputs, base);
   bool right = status == ND4C_OK ? true : fail_status(t, "", "run without passes", status);
   if (right) {
-    t->judge = rg_judge_make(t->sketch, base);
+    note_kernels(plan);
+    t->judge = rg_judge_make(t->sketch, base, ND4C_DTYPE_NONE);
+    t->coarse = t->chosen == ND4C_DTYPE_NONE ? NULL : rg_judge_make(t->sketch, base, t->chosen);
     right = check_run(t, plan, "", true, true);
     for (int32_t i = 0; i < t->sketch->output_count && right; i++) {
       char text[RG_TEXT];
@@ -344,6 +460,9 @@ static void close_trial(trial *t) {
   if (t->judge != NULL) {
     rg_judge_free(t->judge);
   }
+  if (t->coarse != NULL) {
+    rg_judge_free(t->coarse);
+  }
   release_all(t->inputs, t->input_count);
   release_all(t->placed, t->input_count);
   nd4c_graph_destroy(t->graph);
@@ -367,6 +486,7 @@ static bool try_dims(trial *t, const rg_trial_options *options) {
   bool right = true;
   if (resized != NULL) {
     other.sketch = resized;
+    other.chosen = t->chosen;
     open_trial(&other, bound);
     bound = NULL;
     right = prepare(&other);
@@ -383,9 +503,31 @@ static bool try_dims(trial *t, const rg_trial_options *options) {
   return right;
 }
 
+/* Finite numbers of ordinary size, which bytes can stand for. */
+static bool is_finite(const rg_sketch *sketch) {
+  bool finite = true;
+  for (int32_t i = 0; i < sketch->value_count && finite; i++) {
+    finite = !rg_is_float(rg_dtype(sketch, i)) || rg_largest(sketch, i) < 1e30;
+  }
+  return finite;
+}
+
+/* The precision that some plans of the graph are asked for, if the device has it. */
+static nd4c_dtype choose_precision(const rg_sketch *sketch) {
+  const nd4c_dtype wanted = sketch->seed % 7 == 2 ? ND4C_BFLOAT16 : sketch->seed % 7 == 5 ? ND4C_INT8 : ND4C_DTYPE_NONE;
+  nd4c_context *context = NULL;
+  rg_must(nd4c_context_resolve(NULL, &context), "context");
+  if (nd4c_precision_check_device(context, wanted, "nd4c_random_graphs") != ND4C_OK) {
+    return ND4C_DTYPE_NONE;
+  }
+  reduces = reduces || wanted == ND4C_BFLOAT16;
+  return wanted == ND4C_INT8 && (sketch->dims.count > 0 || !is_finite(sketch)) ? ND4C_DTYPE_NONE : wanted;
+}
+
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure) {
   trial t = {.sketch = sketch, .random = sketch->seed ^ UINT64_C(0x5eed), .runs = runs, .failure = failure};
   *failure = (rg_failure){.plain = false};
+  t.chosen = options->passes != NULL ? options->precision : choose_precision(sketch);
   open_trial(&t, rg_build(sketch));
   t.with_dims = sketch->dims.count > 0 ? rg_build_with_dims(sketch) : NULL;
   const bool right = prepare(&t) && (t.with_dims != NULL ? try_dims(&t, options) : try_modes(&t, options));
