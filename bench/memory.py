@@ -24,6 +24,9 @@ CASES = {
     # One weight of 9 MB, transposed, in 150 products: each product may get a copy of its own.
     "shared": {"layers": 150, "weights": 1, "batches": [8], "opens": 1, "transposed": True},
     "batches": {"layers": 20, "weights": 20, "batches": [1, 2, 4, 8, 16], "opens": 1},  # 180 MB, five shapes
+    # A decoder: 128 positions at once, then one at a time, with 75 MB of weights by rows and by columns.
+    "decode": {"layers": 8, "weights": 8, "batches": [128, 1, 1, 1], "opens": 1},
+    "decode_turned": {"layers": 8, "weights": 8, "batches": [128, 1, 1, 1], "opens": 1, "transposed": True},
     "twice": {"layers": 20, "weights": 20, "batches": [8], "opens": 2},  # the same file opened two times
 }
 ENGINES = ("nd4c", "onnxruntime")
@@ -218,7 +221,7 @@ def names_of(cases):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--case", action="append", help="only these cases: shared, batches, twice, or a network")
+    parser.add_argument("--case", action="append", help=f"only these cases: {', '.join(CASES)}, or a network")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="only these engines")
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--worker", nargs=3, metavar=("ENGINE", "CASE", "PATH"), help=argparse.SUPPRESS)

@@ -151,6 +151,13 @@ nd4c_status nd4c_layout_check(const nd4c_layout *layout, const char *what) {
   return ND4C_OK;
 }
 
+bool nd4c_layout_shares(const char *engine, const nd4c_layout *layout, const char *other_engine,
+                        const nd4c_layout *other) {
+  const bool agreed = layout->tag == ND4C_LAYOUT_BLOCKED && layout->owner[0] != '\0' &&
+                      strncmp(layout->owner, other->owner, sizeof layout->owner) == 0;
+  return (agreed || strcmp(engine, other_engine) == 0) && nd4c_layout_equal(layout, other);
+}
+
 /* -- hash and text ------------------------------------------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t hash, uint64_t word) {

@@ -17,6 +17,10 @@ bool nd4c_layout_needs(const nd4c_layout *layout, int64_t *bytes);
 /* Equal layouts (nd4c_layout_equal) have equal hashes. */
 uint64_t nd4c_layout_hash(const nd4c_layout *layout);
 
+/* Whether kernels of two engines, each of which wants its layout of the same array, share one packed copy. */
+bool nd4c_layout_shares(const char *engine, const nd4c_layout *layout, const char *other_engine,
+                        const nd4c_layout *other);
+
 /* "blocked", "quantised (q8_0)": for texts. Static, or in `buffer`. */
 const char *nd4c_layout_text(const nd4c_layout *layout, char *buffer, size_t size);
 

@@ -386,6 +386,87 @@ static void what_is_kept_is_used_until_it_is_written(void **state) {
   nd4c_array_release(w);
 }
 
+/* One row, few rows and many rows are left to kernels of two engines, which read one packed copy. */
+static void products_of_all_rows_share(void **state) {
+  const int64_t shape[] = {LARGE, LARGE}, rows[] = {128, 1, 8, 300, 64, 1, 2};
+  (void)state;
+  for (int first = 0; first < 4; first++) { /* whichever packs */
+    nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 20 + (uint64_t)first, -1, 1);
+    const int64_t packed = nd4c_forms_packed();
+    for (int i = 0; i < 4; i++) {
+      const int64_t count = rows[first + i];
+      nd4c_plan *plan = make_large(w, count);
+      check_large(plan, w, count);
+      nd4c_plan_destroy(plan);
+    }
+    assert_true(nd4c_forms_packed() - packed <= 1);
+    nd4c_array_release(w);
+  }
+}
+
+/* x w^T, where w is square: its packed form is not that of x w, though both are made of one array. */
+static void square_weights_have_a_form_for_each_order(void **state) {
+  const int64_t shape[] = {LARGE, LARGE}, rows[] = {8, 100, 300};
+  const nd4c_attr turned = {"transpose_w", {.kind = ND4C_ATTR_BOOL, .as.i = true}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const int64_t input[] = {rows[i], LARGE};
+    nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 30, -1, 1), *columns = NULL;
+    nd4c_graph *graph = NULL;
+    nd4c_plan *plan = NULL, *plain = make_large(w, rows[i]);
+    nd4c_value weights = ND4C_VALUE_NONE;
+    CHECK_OK(nd4c_graph_create(&graph));
+    const nd4c_value x = check_input(graph, "x", 2, input);
+    CHECK_OK(nd4c_graph_constant(graph, w, &weights));
+    const nd4c_value operands[] = {x, weights};
+    CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_linear, operands, 2, &turned, 1)));
+    CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+    nd4c_graph_destroy(graph);
+    CHECK_OK(nd4c_matrix_transpose(w, &columns));
+    check_large(plain, w, rows[i]);
+    check_large(plan, columns, rows[i]);
+    nd4c_plan_destroy(plan);
+    nd4c_plan_destroy(plain);
+    check_release((nd4c_array *[]){w, columns}, 2);
+  }
+}
+
+/* y of a conv, or of a conv_transpose, with weights [LARGE, LARGE, 3, 3] that are a constant or an input. */
+static nd4c_array *convolve(nd4c_op op, nd4c_array *w, bool constant, nd4c_plan **plan) {
+  const int64_t shape[] = {1, LARGE, 6, 6};
+  nd4c_graph *graph = NULL;
+  nd4c_value weights = ND4C_VALUE_NONE;
+  nd4c_array *x = check_array(ND4C_FLOAT32, 4, shape, 5, -1, 1), *y = NULL;
+  const nd4c_array *given[] = {x, w};
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value input = check_input(graph, "x", 4, shape);
+  CHECK_OK(constant ? nd4c_graph_constant(graph, w, &weights) : ND4C_OK);
+  weights = constant ? weights : check_input(graph, "w", 4, (int64_t[]){LARGE, LARGE, 3, 3});
+  const nd4c_value operands[] = {input, weights};
+  CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, op, operands, 2, NULL, 0)));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, plan));
+  CHECK_OK(nd4c_plan_run(*plan, given, constant ? 1 : 2, &y, 1));
+  nd4c_graph_destroy(graph);
+  nd4c_array_release(x);
+  return y;
+}
+
+static void weights_of_both_convolutions_are_apart(void **state) {
+  const nd4c_op ops[] = {ND4C_OP_conv, ND4C_OP_conv_transpose};
+  nd4c_array *w = check_array(ND4C_FLOAT32, 4, (int64_t[]){LARGE, LARGE, 3, 3}, 31, -1, 1);
+  nd4c_plan *plans[4];
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    nd4c_array *y = convolve(ops[i], w, true, &plans[2 * i]), *expected = convolve(ops[i], w, false, &plans[2 * i + 1]);
+    assert_true(check_difference(expected, y) <= 1e-4);
+    check_release((nd4c_array *[]){y, expected}, 2);
+  }
+  for (int i = 0; i < 4; i++) {
+    nd4c_plan_destroy(plans[i]);
+  }
+  nd4c_array_release(w);
+}
+
 static void forms_end_with_their_storage(void **state) {
   (void)state;
   const int64_t shape[] = {LARGE, LARGE};
@@ -512,6 +593,9 @@ int main(void) {
       cmocka_unit_test(a_new_plan_sees_what_was_written),
       cmocka_unit_test_setup_teardown(a_new_plan_packs_what_was_written, stub_test_begin, stub_test_end),
       cmocka_unit_test(what_is_kept_is_used_until_it_is_written),
+      cmocka_unit_test(products_of_all_rows_share),
+      cmocka_unit_test(square_weights_have_a_form_for_each_order),
+      cmocka_unit_test(weights_of_both_convolutions_are_apart),
       cmocka_unit_test(forms_end_with_their_storage),
       cmocka_unit_test(equal_constants_share_memory),
       cmocka_unit_test(forms_give_way),

@@ -6,6 +6,7 @@
 #include "backends/cpu/openblas/openblas.h"
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
+#include "backends/cpu/support/contraction_strips.h"
 
 static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   bool plain = nd4c_cpu_matrices_dense(p, x, true) || nd4c_cpu_matrices_dense(p, x, false);
@@ -127,11 +128,14 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_cpu_product *p)
 static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
   nd4c_cpu_product p;
   nd4c_cpu_product_read(call, &p); /* usable has seen that it can be read */
-  if (nd4c_cpu_product_by_columns(call, &p)) {
+  const bool by_columns = nd4c_cpu_product_by_columns(call, &p);
+  if (by_columns) {
     nd4c_cpu_product_turn(&p);
   }
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
+  const bool turned = by_columns || (call->op->op == ND4C_OP_linear && ND4C_FLAG_OF(call, linear_transpose_w));
+  op[ND4C_ONEDNN_W].exchanged = turned ? p.rank - 1 : 0;
   op[ND4C_ONEDNN_ADDEND].present = p.addend.tensor != NULL;
   op[ND4C_ONEDNN_BIAS].present = p.bias != NULL;
   if (p.addend.tensor != NULL) {
@@ -182,34 +186,26 @@ static void linear_inputs(const nd4c_call *call, int *inputs) {
 /* -- one row ------------------------------------------------------------------------------------------------------ */
 
 /* A decoder's step has dozens of products of one row, and each run of a primitive allocates eight times and opens a
- * team. So a loop of engine simd reads the packed weights if they lie in strips: all rows of some columns side by side.
- * Products of 2 to 63 and more than 256 rows share them; those of 64 to 256 rows have engine simd's panels where it
- * takes them. Their padding is not read. */
+ * team. So a loop of engine simd reads the packed weights if they lie in strips. Products of any number of rows share
+ * them. Their padding is not read. */
 static void find_strips(nd4c_onednn_node *node, const nd4c_call *call) {
   nd4c_layout w = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  nd4c_gemm_strips strips;
   nd4c_cpu_product p;
+  bool turned = false;
   nd4c_cpu_product_read(call, &p);
-  const nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
-  if (p.batch != 1 || p.m != 1 || p.b.tensor->dtype != ND4C_FLOAT32 || nd4c_cpu_product_by_columns(call, &p) ||
-      p.y.strides[p.rank - 1] != 1 || !nd4c_onednn_layout(node->dnn, op->wanted, ND4C_FLOAT32, &w)) {
-    return;
-  }
-  const int32_t row = w.rank - 2, column = w.rank - 1, last = w.block_count - 1;
-  if (last < 0 || last > 1 || w.block_axes[last] != column || (last == 1 && w.block_axes[0] != row)) {
-    return;
-  }
-  const int64_t strip = w.block_extents[last], block = last == 1 ? w.block_extents[0] : 1, depth = w.padded[row];
-  if ((depth == block || w.strides[row] == block * strip) &&
-      (w.padded[column] == strip || w.strides[column] == depth * strip)) {
-    node->strip = strip;
-    node->depth = depth;
+  const bool row = p.batch == 1 && p.m == 1 && p.b.tensor->dtype == ND4C_FLOAT32 &&
+                   !nd4c_cpu_product_by_columns(call, &p) && p.y.strides[p.rank - 1] == 1;
+  if (row && nd4c_onednn_layout(node->dnn, node->operands[ND4C_ONEDNN_W].wanted, ND4C_FLOAT32, &w) &&
+      nd4c_cpu_strips_read(&w, &strips, &turned) && !turned) {
+    node->strips = strips;
   }
 }
 
 /* The weights in strips; NULL: they are not. */
 static const char *strips_of(const nd4c_onednn_node *node, const nd4c_call *call) {
   const nd4c_tensor *w = nd4c_onednn_operand_tensor(call, &node->operands[ND4C_ONEDNN_W]);
-  return node->strip == 0                   ? NULL
+  return node->strips.columns == 0          ? NULL
          : node->packed != NULL             ? node->packed
          : w->layout != ND4C_LAYOUT_STRIDED ? w->data
                                             : NULL;
@@ -224,12 +220,12 @@ typedef struct row_job {
 
 static void strip_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const row_job *j = user;
-  const int64_t strip = j->node->strip;
+  const int64_t strip = j->node->strips.columns;
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     const int64_t left = j->p.n - i * strip, columns = left < strip ? left : strip;
     const nd4c_gemm_matrix a = {.data = j->p.a.tensor->data, .column_stride = j->p.a.strides[j->p.rank - 1]};
-    const nd4c_gemm_matrix b = {.data = (char *)(uintptr_t)j->weights + i * strip * j->node->depth * 4,
+    const nd4c_gemm_matrix b = {.data = (char *)(uintptr_t)j->weights + i * strip * j->node->strips.depth * 4,
                                 .row_stride = strip,
                                 .column_stride = 1};
     const nd4c_gemm_matrix y = {.data = (char *)j->p.y.tensor->data + i * strip * 4, .column_stride = 1};
@@ -245,7 +241,7 @@ static nd4c_status run(const nd4c_call *call) {
     return nd4c_onednn_node_run(call);
   }
   nd4c_cpu_product_read(call, &j.p);
-  const int64_t strip = j.node->strip;
+  const int64_t strip = j.node->strips.columns;
   j.adds = nd4c_cpu_product_start(&j.p, call->width);
   nd4c_cpu_parallel((j.p.n + strip - 1) / strip, GRAIN / (j.p.k * strip) + 1, call->width, strip_range, &j);
   nd4c_cpu_product_finish(&j.p, call->width);
@@ -279,7 +275,7 @@ FUNCTIONS(linear)
   ND4C_CPU_KERNEL("onednn", op_name, #op_name, ND4C_CPU_PRIORITY_ONEDNN,                                         \
                   ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), usable, run, \
                   .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare,                         \
-                  .scratch_bytes = nd4c_onednn_node_scratch_bytes, .wants_layout = op_name##_wants,              \
-                  .pack = op_name##_pack)
+                  .scratch_bytes = nd4c_onednn_node_scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE,            \
+                  .wants_layout = op_name##_wants, .pack = op_name##_pack)
 
 const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

@@ -1,6 +1,7 @@
 /* Nodes: a primitive with the reorders around it, and packed constants. contraction.c, window_conv.c and
  * quantization_conv.c use a node as the prepared state of their kernels. */
 #include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/support/contraction_strips.h"
 
 /* The arrangement of the weights that the primitive of step.desc picked. */
 static int find_weights(nd4c_onednn_node *node) {
@@ -30,12 +31,33 @@ static bool is_packed(const nd4c_onednn_node *node, const nd4c_call *call) {
   return nd4c_onednn_operand_tensor(call, &node->operands[ND4C_ONEDNN_W])->layout != ND4C_LAYOUT_STRIDED;
 }
 
+/* oneDNN describes weights as its primitive has them, and a layout describes the tensor. */
+static void exchange_axes(nd4c_layout *layout, int32_t axis) {
+  int64_t *const lists[] = {layout->shape, layout->padded, layout->strides};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    const int64_t number = lists[i][axis];
+    lists[i][axis] = lists[i][axis - 1];
+    lists[i][axis - 1] = number;
+  }
+  for (int32_t k = 0; k < layout->block_count; k++) {
+    const int32_t along = layout->block_axes[k];
+    layout->block_axes[k] = along == axis ? axis - 1 : along == axis - 1 ? axis : along;
+  }
+}
+
 /* The layout that the primitive needs of the weights. False if they have it already, or if nd4c_layout cannot describe
  * it. */
 static bool wanted_layout(const nd4c_onednn_node *node, const nd4c_call *call, nd4c_layout *layout) {
   const nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
-  return !node->dnn->dnnl_memory_desc_equal(op->given, op->wanted) &&
-         nd4c_onednn_layout(node->dnn, op->wanted, nd4c_onednn_operand_tensor(call, op)->dtype, layout);
+  if (node->dnn->dnnl_memory_desc_equal(op->given, op->wanted) ||
+      !nd4c_onednn_layout(node->dnn, op->wanted, nd4c_onednn_operand_tensor(call, op)->dtype, layout)) {
+    return false;
+  }
+  if (op->exchanged > 0) {
+    exchange_axes(layout, op->exchanged);
+  }
+  nd4c_cpu_strips_share(layout);
+  return true;
 }
 
 static int make_reorders(nd4c_onednn_node *node, const nd4c_call *call) {

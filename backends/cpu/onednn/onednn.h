@@ -9,6 +9,7 @@
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/openmp.h"
 #include "backends/cpu/support/window.h"
+#include "kernels/cpu/contraction/gemm.h"
 
 /* The library. Made once, never changed afterwards. */
 typedef struct nd4c_onednn {
@@ -110,6 +111,7 @@ typedef struct nd4c_onednn_operand {
   int argument; /* oneDNN's number */
   bool present;
   bool moved;             /* the primitive wants it in another arrangement: `reorder` brings it there (y: back) */
+  int32_t exchanged;      /* weights: the primitive has this axis and the one before it in the other order; 0: none */
   dnn_desc given, wanted; /* given: set if it may have to move */
   nd4c_onednn_step reorder;
   int64_t offset; /* in scratch, of the moved operand */
@@ -135,8 +137,8 @@ typedef struct nd4c_onednn_node {
   bool packs;   /* CONSTANT weights are always packed here */
   void *packed; /* CONSTANT weights as the primitive needs them, if no layout describes that */
   size_t packed_bytes;
-  int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the moved operands */
-  int64_t strip, depth;  /* contraction.c: columns of a strip of packed weights, and rows of each; 0: not asked */
+  int64_t scratch_bytes;   /* the scratchpad of whichever step runs, then the moved operands */
+  nd4c_gemm_strips strips; /* contraction.c: of packed weights, for products of one row; 0 columns: it has none */
 } nd4c_onednn_node;
 
 /* What a kernel's nodes compute. */

@@ -65,6 +65,7 @@ int nd4c_onednn_describe_image(const nd4c_onednn *dnn, nd4c_onednn_operand *op, 
 
 int nd4c_onednn_describe_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w, int64_t groups,
                                  bool transposed, dnn_desc *any) {
+  op->exchanged = !transposed ? 0 : groups == 1 ? 1 : 2;
   int64_t first = w->shape[0] / groups, second = w->shape[1];
   int64_t shape[MAX_RANK + 1] = {groups, transposed ? second : first, transposed ? first : second};
   int64_t strides[MAX_RANK + 1] = {w->strides[0] * first, w->strides[transposed], w->strides[!transposed]};
@@ -219,6 +220,7 @@ static bool describe_pointwise(nd4c_onednn_node *node, const nd4c_call *call) {
     }
   }
   if (taken) {
+    node->operands[ND4C_ONEDNN_W].exchanged = 1;
     node->step.desc = product;
   } else if (product != NULL) {
     dnn->dnnl_primitive_desc_destroy(product);
@@ -340,10 +342,10 @@ const nd4c_kernel *const nd4c_cpu_onednn_window_conv_kernels[] = {
                     ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), conv_usable,
                     nd4c_onednn_node_run, .prepare = conv_prepare, .unprepare = nd4c_onednn_node_unprepare,
                     .scratch_bytes = nd4c_onednn_node_scratch_bytes, .preferred_order = nd4c_onednn_channels_last,
-                    .wants_layout = conv_wants, .pack = conv_pack),
+                    .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = conv_wants, .pack = conv_pack),
     ND4C_CPU_KERNEL("onednn", conv_transpose, "conv_transpose", ND4C_CPU_PRIORITY_ONEDNN,
                     ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), transposed_usable,
                     nd4c_onednn_node_run, .prepare = conv_transpose_prepare, .unprepare = nd4c_onednn_node_unprepare,
                     .scratch_bytes = nd4c_onednn_node_scratch_bytes, .preferred_order = nd4c_onednn_channels_last,
-                    .wants_layout = transposed_wants, .pack = transposed_pack),
+                    .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = transposed_wants, .pack = transposed_pack),
     NULL};

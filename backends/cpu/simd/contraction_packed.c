@@ -1,17 +1,18 @@
-/* matmul and linear of engine simd in f32 with CONSTANT right-hand sides, which are packed once into the panels that
- * the loops read. Their sums are shorter than oneDNN's, which adds up all of k in one: its error is two to four times
- * as large. dispatch/choice.c asks these kernels before oneDNN's. */
+/* matmul and linear of engine simd in f32 with CONSTANT right-hand sides, which are packed once into the strips that
+ * the kernels of oneDNN read as well. Their sums are shorter than oneDNN's, which adds up all of k in one: its error is
+ * two to four times as large. dispatch/choice.c asks these kernels before oneDNN's. */
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
+#include "backends/cpu/support/contraction_strips.h"
 
-/* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN), and a model that runs small batches would keep its
- * weights in oneDNN's form and in this one. With more rows than these, results and a part of a
- * leave the L2 cache, and oneDNN was faster. MOST_PANELS: of a part. */
+/* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN). With more rows than these, results and a part of a
+ * leave the L2 cache, and oneDNN was faster. MOST_PANELS: of a part; a panel has the loops' strip_columns. */
 enum { LEAST_ROWS = 64, MOST_ROWS = 256, MOST_PANELS = 8 };
 
 typedef struct job {
   nd4c_cpu_product p;
   const nd4c_gemm_loops *loops;
+  nd4c_gemm_strips strips;
   nd4c_unary_loop activate; /* NULL: none */
   nd4c_unary_parameters parameters;
   int64_t panels, parts; /* of columns */
@@ -52,41 +53,31 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 
 _Static_assert((int)ND4C_IN_matmul_b == 1 && (int)ND4C_IN_linear_w == 1, "input 1 is the right-hand side of both ops");
 
-/* Two equal square matrices may be packed by rows and by columns, so the layout says which. */
 static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
-  static const char owner[] = "simd", name[] = "panels ";
   nd4c_cpu_product p;
   if (input != 1 || nd4c_cpu_product_read(call, &p) != NULL) {
     return false;
   }
-  const nd4c_tensor *b = p.b.tensor;
-  const int64_t width = nd4c_simd.gemm->float32->strip_columns;
-  bool turned = call->op->op == ND4C_OP_linear && ND4C_FLAG_OF(call, linear_transpose_w);
-  layout->tag = ND4C_LAYOUT_OPAQUE;
-  layout->bytes = divide_up(p.n, width) * width * p.k * (int64_t)sizeof(float);
-  layout->dtype = ND4C_FLOAT32;
-  layout->rank = b->rank;
-  memcpy(layout->shape, b->shape, (size_t)b->rank * sizeof *b->shape);
-  memcpy(layout->owner, owner, sizeof owner);
-  memcpy(&layout->fingerprint, name, sizeof layout->fingerprint);
-  layout->fingerprint += (uint64_t)(2 * width + turned);
+  const bool turned = call->op->op == ND4C_OP_linear && ND4C_FLAG_OF(call, linear_transpose_w);
+  nd4c_cpu_strips_describe(p.k, p.n, turned, nd4c_cpu_strips_for(p.k, p.n), layout);
   return true;
 }
 
 typedef struct packing {
   const nd4c_gemm_loops *loops;
   nd4c_gemm_matrix b;
+  nd4c_gemm_strips strips;
   int64_t n, k;
   float *to;
 } packing;
 
 static void pack_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const packing *j = user;
-  const int64_t width = j->loops->strip_columns, first = begin * width;
+  const int64_t first = begin * j->strips.columns, last = end * j->strips.columns;
   nd4c_gemm_matrix b = j->b;
   (void)worker;
   b.data += first * b.column_stride * (int64_t)sizeof(float);
-  j->loops->pack((j->n < end * width ? j->n : end * width) - first, j->k, b, j->to + first * j->k);
+  j->loops->pack((j->n < last ? j->n : last) - first, j->k, b, j->strips, j->to + first * j->strips.depth);
 }
 
 /* The stride of an axis of extent 1 means nothing. */
@@ -100,8 +91,13 @@ static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout 
   nd4c_cpu_product p;
   (void)input, (void)layout;
   nd4c_cpu_product_read(call, &p); /* wants_layout has seen that it can be read */
-  packing j = {.loops = nd4c_simd.gemm->float32, .b = matrix_of(&p, &p.b), .n = p.n, .k = p.k, .to = to->data};
-  nd4c_cpu_parallel(divide_up(p.n, j.loops->strip_columns), 1, call->width, pack_range, &j);
+  packing j = {.loops = nd4c_simd.gemm->float32,
+               .b = matrix_of(&p, &p.b),
+               .strips = nd4c_cpu_strips_for(p.k, p.n),
+               .n = p.n,
+               .k = p.k,
+               .to = to->data};
+  nd4c_cpu_parallel(divide_up(p.n, j.strips.columns), 1, call->width, pack_range, &j);
   return ND4C_OK;
 }
 
@@ -152,7 +148,7 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     column_end = column_end < p->n ? column_end : p->n;
     nd4c_gemm_matrix to = y;
     to.data += column * (int64_t)sizeof(float);
-    j->loops->panels(p->m, column_end - column, p->k, a, (const float *)p->b.tensor->data + column * p->k, to, false);
+    j->loops->strips(p->m, column, column_end - column, p->k, a, p->b.tensor->data, j->strips, to, false);
     for (int64_t row = 0; finishes && row < p->m; row++) {
       finish_row(j, row, column, column_end - column, (float *)(void *)to.data + row * y.row_stride);
     }
@@ -163,6 +159,7 @@ static nd4c_status run(const nd4c_call *call) {
   job j; /* not cleared: see nd4c_cpu_product_read */
   nd4c_cpu_product_read(call, &j.p);
   j.loops = nd4c_simd.gemm->float32;
+  j.strips = nd4c_cpu_strips_for(j.p.k, j.p.n);
   j.activate = nd4c_cpu_activation_loop(j.p.activation, ND4C_FLOAT32);
   j.parameters = nd4c_cpu_activation_parameters(j.p.activation, ND4C_FLOAT32);
   cut(&j, call->width);
@@ -172,6 +169,6 @@ static nd4c_status run(const nd4c_call *call) {
 
 #define KERNEL(op)                                                                                                    \
   ND4C_CPU_KERNEL("simd", op, "packed_" #op, ND4C_CPU_PRIORITY_ONEDNN + 1, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable, run, \
-                  .prepare = prepare, .wants_layout = wants_layout, .pack = pack)
+                  .prepare = prepare, .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = wants_layout, .pack = pack)
 
 const nd4c_kernel *const nd4c_cpu_simd_contraction_packed_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

@@ -296,6 +296,6 @@ static nd4c_status run(const nd4c_call *call) {
 
 const nd4c_kernel *const nd4c_cpu_simd_window_winograd_kernels[] = {
     ND4C_CPU_KERNEL("simd", conv, "conv_winograd", ND4C_CPU_PRIORITY_ONEDNN + 3, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable,
-                    run, .prepare = prepare, .scratch_bytes = scratch_bytes, .wants_layout = wants_layout,
-                    .pack = pack),
+                    run, .prepare = prepare, .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE,
+                    .wants_layout = wants_layout, .pack = pack),
     NULL};

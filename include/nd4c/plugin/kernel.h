@@ -19,7 +19,11 @@ enum {
   ND4C_KERNEL_READS_QUANTISED = 4,
   /* The kernel converts its operands to another dtype in each call, and its results back, so that a plan does better to
    * compute in that dtype: passes take such a kernel as they take the reference's. */
-  ND4C_KERNEL_CONVERTS = 8
+  ND4C_KERNEL_CONVERTS = 8,
+  /* A state that was prepared while each input that wants_layout asks for was packed, at least one, serves all calls
+   * that differ from that one in the arrays of their CONSTANT inputs alone: prepare has read none of them. nd4c then
+   * prepares once for nodes that are alike. */
+  ND4C_KERNEL_SHARES_STATE = 16
 };
 
 /* A kernel. Static. Several threads may call its functions at once.
@@ -46,8 +50,9 @@ typedef struct nd4c_kernel {
   nd4c_dtype_set dtypes; /* of the first input, or of the first output if the op has no inputs; the kernel is asked only
                             for these */
   const void *data;      /* passed to the functions as call->data, so that several kernels may share functions */
-  /* True if the kernel can compute the call; else it writes the reason. Must not block, except to open the engine's
-   * library the first time. Optional; NULL: always true. */
+  /* True if the kernel can compute the call; else it writes the reason. reason_size is 1 or more, and 1 where nobody
+   * reads the reason: nd4c asks so first, and again if no kernel takes the call. Must not block, except to open the
+   * engine's library the first time. Optional; NULL: always true. */
   bool (*usable)(const nd4c_call *call, char *reason, size_t reason_size);
   /* Makes state that all runs with one signature reuse: packed constants, primitives. Calls have one signature if they
    * agree in op, attributes, CONSTANT inputs, and the dtypes, shapes and strides of all operands. After any failure
@@ -84,9 +89,10 @@ typedef struct nd4c_kernel {
   /* Writes the input, which is STRIDED in the call, to *to in that layout. `to` has the input's dtype and shape, and
    * its memory has layout->bytes bytes. May block; on an asynchronous device it enqueues the work on call->stream, and
    * nd4c waits for it. nd4c keeps the packed copy in counted memory and reuses it for all calls, also of other shapes
-   * and plans, whose kernels have the same engine and want the same array in the same layout. prepare, scratch_bytes
-   * and run then see the input in that layout, with an equal `arrangement`. After MEMORY or MEMORY_CAP they see it
-   * STRIDED; after any other failure nd4c skips the kernel, with the failure's text as the reason. */
+   * and plans, whose kernels want the same array in the same layout and have the same engine, or name the same owner of
+   * a BLOCKED layout. prepare, scratch_bytes and run then see the input in that layout, with an equal `arrangement`.
+   * After MEMORY or MEMORY_CAP they see it STRIDED; after any other failure nd4c skips the kernel, with the failure's
+   * text as the reason. */
   nd4c_status (*pack)(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to);
 } nd4c_kernel;
 

@@ -28,7 +28,9 @@ enum { ND4C_LAYOUT_AXES = 12, ND4C_LAYOUT_BLOCKS = 6, ND4C_LAYOUT_NAME_SIZE = 32
  * the padding. Block k splits axis block_axes[k] and has the extent block_extents[k]; blocks are listed from the
  * outermost to the innermost, and the elements of the innermost block are adjacent in memory. An index along axis a is
  * divided by the extents of that axis's blocks; the quotient times strides[a] is added to the offset
- * (nd4c_layout_offset). oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
+ * (nd4c_layout_offset). oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16). With an `owner`, a name
+ * on which several engines have agreed, their kernels share one packed copy of a constant: they agree on the contents
+ * of the padding, too. Without one, the kernels of one engine do.
  *
  * QUANTISED: `axis` is the last one. Along it, every block_elements elements are encoded together, in block_bytes
  * bytes; blocks are in C order. Separate scales or zero points, if any, lie in the same memory: side_bytes bytes from
@@ -52,7 +54,7 @@ typedef struct nd4c_layout {
   int64_t block_elements, block_bytes;
   int64_t side_offset, side_bytes;
   char format[ND4C_LAYOUT_NAME_SIZE]; /* QUANTISED: GGUF's name in lower case: "q8_0" */
-  char owner[ND4C_LAYOUT_NAME_SIZE];
+  char owner[ND4C_LAYOUT_NAME_SIZE];  /* BLOCKED: may be empty */
   uint64_t fingerprint;
 } nd4c_layout;
 

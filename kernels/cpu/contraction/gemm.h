@@ -13,6 +13,12 @@ typedef struct nd4c_gemm_matrix {
   int64_t row_stride, column_stride;
 } nd4c_gemm_matrix;
 
+/* How a packed b lies: the first `columns` columns, then as many more. The rows of a strip lie one after the other; the
+ * next strip begins `depth` rows further, which are at least k. Columns beyond n and rows beyond k are zeros. */
+typedef struct nd4c_gemm_strips {
+  int64_t columns, depth;
+} nd4c_gemm_strips;
+
 typedef struct nd4c_gemm_loops {
   /* y [m, n] = a [m, k] b [k, n], added to what y holds if `adds`. buffer: buffer_bytes, aligned to 64. For one
    * thread: callers share out parts, best of multiples of strip_rows and strip_columns. */
@@ -22,11 +28,11 @@ typedef struct nd4c_gemm_loops {
   /* The same without a buffer, bit for bit, where columns of b have stride 1: quicker where b stays in the L2 cache. */
   void (*direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
                  bool adds);
-  /* The same, bit for bit, with a b that `pack` has packed: into panels of strip_columns columns, each with its k rows
-   * one after the other. The last panel is filled up with zeros. */
-  void (*pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, void *to);
-  void (*panels)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *packed, nd4c_gemm_matrix y,
-                 bool adds);
+  /* The same, bit for bit, with a b that `pack` has packed, for columns [column, column + n) of it: `column` is a
+   * multiple of strip_columns, and so are the columns of a strip unless there is only one. y: the first of them. */
+  void (*pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, nd4c_gemm_strips strips, void *to);
+  void (*strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
+                 nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds);
   /* y[i] = bias[i] + addend[i * step] for i in [0, n); either may be NULL. */
   void (*start)(int64_t n, const void *bias, const void *addend, int64_t step, void *y);
   /* y[i * step] = x[i] */

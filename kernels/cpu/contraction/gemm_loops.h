@@ -81,13 +81,18 @@ static void NAME(strip_apart)(int64_t rows, int64_t columns, int64_t k, const T 
   }
 }
 
-/* How strips find their operands: of b, the distance from panel to panel and from row to row of one. */
+/* How strips find their operands. b lies in panels of WIDE columns: `group` panels side by side, then b_group elements
+ * from the first row of a group to that of the next. The first panel is number `within` of its group. */
 typedef struct NAME(operands) {
-  const T *a, *b;
+  const T *a, *b;        /* b: of the first panel's group */
   int64_t a_row, a_step; /* unless packed: rows then lie as pack_rows leaves them */
-  int64_t b_panel, b_step;
+  int64_t b_step;        /* from row to row */
+  int64_t group, within, b_group;
   bool packed;
+  bool ahead; /* panels are prefetched */
 } NAME(operands);
+
+enum { NAME(ALL_PANELS) = INT32_MAX }; /* a group of all of them */
 
 /* Terms [first, first + terms) of the sums in `columns` columns, which are a panel's. y: the first of them. next: the
  * part of b that is needed after this one, NULL for none: all strips together prefetch it, since memory gives a few
@@ -109,20 +114,29 @@ static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first
   }
 }
 
+/* The part of b that is needed after a panel's: the group's panels prefetch a part each of the next group's rows. NULL:
+ * there is none. */
+static const T *NAME(needed_next)(const NAME(operands) * x, const T *group, int64_t within, int64_t left, int64_t terms,
+                                  const T *deeper) {
+  const T *next = left > (x->group - within) * NAME(WIDE) ? group + x->b_group : deeper;
+  return x->ahead && next != NULL ? next + within * terms * NAME(WIDE) : NULL;
+}
+
 /* y = (y +) a b, strip by strip: SUM_TERMS rows of a panel of b stay in the L1 cache while all rows of a pass, and as
  * many columns of a in the L2 cache while all panels do. k == 0 still has to write zeros. */
 static void NAME(block)(int64_t m, int64_t n, int64_t k, const NAME(operands) * x, nd4c_gemm_matrix to, bool adds) {
   for (int64_t first = 0; first == 0 || first < k; first += NAME(SUM_TERMS)) {
-    int64_t terms = k - first < NAME(SUM_TERMS) ? k - first : NAME(SUM_TERMS);
-    const T *b = x->b + first * x->b_step;
-    for (int64_t column = 0; column < n; column += NAME(WIDE), b += x->b_panel) {
+    int64_t terms = k - first < NAME(SUM_TERMS) ? k - first : NAME(SUM_TERMS), within = x->within;
+    const T *group = x->b + first * x->b_step;
+    const T *deeper = first + terms < k ? group + terms * x->b_step : NULL;
+    for (int64_t column = 0; column < n; column += NAME(WIDE)) {
       int64_t columns = n - column < NAME(WIDE) ? n - column : NAME(WIDE);
-      const T *next = column + NAME(WIDE) < n ? b + x->b_panel
-                      : first + terms < k     ? x->b + (first + terms) * x->b_step
-                                              : NULL;
+      const T *next = NAME(needed_next)(x, group, within, n - column, terms, deeper);
       T *y = (T *)(void *)to.data + column * to.column_stride;
-      NAME(panel)
-      (m, columns, terms, first, x, k, b, x->b_step == NAME(WIDE) ? next : NULL, y, to, adds || first > 0);
+      NAME(panel)(m, columns, terms, first, x, k, group + within * NAME(WIDE), next, y, to, adds || first > 0);
+      bool last = ++within == x->group;
+      within = last ? 0 : within;
+      group += last ? x->b_group : 0;
     }
   }
 }
@@ -131,7 +145,8 @@ static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, 
                            bool adds, void *buffer) {
   const T *a_data = (const void *)a.data, *b_data = (const void *)b.data;
   T *a_packed = buffer, *b_packed = a_packed + NAME(BLOCK_ROWS) * NAME(DEEP);
-  NAME(operands) x = {.a = a_packed, .b = b_packed, .b_step = NAME(WIDE), .packed = true};
+  NAME(operands)
+  x = {.a = a_packed, .b = b_packed, .b_step = NAME(WIDE), .group = 1, .packed = true, .ahead = true};
   for (int64_t column = 0; column < n; column += NAME(BLOCK_COLUMNS)) {
     int64_t columns = n - column < NAME(BLOCK_COLUMNS) ? n - column : NAME(BLOCK_COLUMNS);
     /* k == 0 still has to write zeros. */
@@ -140,7 +155,7 @@ static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, 
       NAME(pack_columns)
       (columns, deep, b_data + depth * b.row_stride + column * b.column_stride, b.column_stride, b.row_stride,
        b_packed);
-      x.b_panel = NAME(WIDE) * deep;
+      x.b_group = NAME(WIDE) * deep;
       for (int64_t row = 0; row < m; row += NAME(BLOCK_ROWS)) {
         int64_t rows = m - row < NAME(BLOCK_ROWS) ? m - row : NAME(BLOCK_ROWS);
         NAME(pack_rows)
@@ -160,25 +175,58 @@ static void NAME(direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd
        .b = (const void *)b.data,
        .a_row = a.row_stride,
        .a_step = a.column_stride,
-       .b_panel = NAME(WIDE),
-       .b_step = b.row_stride};
+       .b_step = b.row_stride,
+       .group = NAME(ALL_PANELS)};
   NAME(block)(m, n, k, &x, y, adds);
 }
 
-static void NAME(panels)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *packed, nd4c_gemm_matrix y,
-                         bool adds) {
+static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
+                         nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds) {
+  const int64_t size = strips.columns * strips.depth;
   NAME(operands)
   x = {.a = (const void *)a.data,
-       .b = packed,
+       .b = (const T *)b + column / strips.columns * size,
        .a_row = a.row_stride,
        .a_step = a.column_stride,
-       .b_panel = NAME(WIDE) * k,
-       .b_step = NAME(WIDE)};
+       .b_step = strips.columns,
+       .group = (strips.columns + NAME(WIDE) - 1) / NAME(WIDE),
+       .within = column % strips.columns / NAME(WIDE),
+       .b_group = size,
+       .ahead = true};
   NAME(block)(m, n, k, &x, y, adds);
 }
 
-static void NAME(pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, void *to) {
-  NAME(pack_columns)(n, k, (const void *)b.data, b.column_stride, b.row_stride, to);
+/* A strip of up to `width` columns whose elements lie `along` apart, `columns` of them. LINE rows of each column are
+ * read together, since they may lie in one cache line. */
+static void NAME(pack_strip)(int64_t columns, int64_t k, const T *from, int64_t step, int64_t along, int64_t width,
+                             T *to) {
+  enum { LINE = 64 / sizeof(T) };
+  for (int64_t first = 0; first < k; first += LINE) {
+    int64_t rows = k - first < LINE ? k - first : LINE;
+    const T *x = from + first * along;
+    T *y = to + first * width;
+    for (int64_t c = 0; c < columns && step != 1; c++) {
+      for (int64_t i = 0; i < rows; i++) {
+        y[i * width + c] = x[c * step + i * along];
+      }
+    }
+    for (int64_t i = 0; i < rows; i++) {
+      if (step == 1) {
+        memcpy(y + i * width, x + i * along, (size_t)columns * sizeof(T));
+      }
+      memset(y + i * width + columns, 0, (size_t)(width - columns) * sizeof(T));
+    }
+  }
+}
+
+static void NAME(pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, nd4c_gemm_strips strips, void *vto) {
+  const T *from = (const void *)b.data;
+  T *to = vto;
+  for (int64_t column = 0; column < n; column += strips.columns, to += strips.columns * strips.depth) {
+    int64_t columns = n - column < strips.columns ? n - column : strips.columns;
+    NAME(pack_strip)(columns, k, from + column * b.column_stride, b.column_stride, b.row_stride, strips.columns, to);
+    memset(to + k * strips.columns, 0, (size_t)((strips.depth - k) * strips.columns) * sizeof(T));
+  }
 }
 
 static void NAME(start)(int64_t n, const void *vbias, const void *vaddend, int64_t step, void *vy) {
@@ -204,7 +252,7 @@ static const nd4c_gemm_loops NAME(loops) = {
     .multiply = NAME(multiply),
     .direct = NAME(direct),
     .pack = NAME(pack),
-    .panels = NAME(panels),
+    .strips = NAME(strips),
     .start = NAME(start),
     .spread = NAME(spread),
     .strip_rows = TILE_ROWS,

@@ -149,8 +149,7 @@ static bool matches(const nd4c_form *form, const nd4c_form_request *request, uin
   return form->hash == hash && form->device == request->device && form->dtype == tensor->dtype &&
          form->rank == tensor->rank && form->offset == request->offset &&
          memcmp(form->shape, tensor->shape, bytes) == 0 && memcmp(form->strides, tensor->strides, bytes) == 0 &&
-         strcmp(form->engine, request->engine) == 0 &&
-         nd4c_layout_equal(nd4c_packed_layout(form->packed), request->layout);
+         nd4c_layout_shares(form->engine, nd4c_packed_layout(form->packed), request->engine, request->layout);
 }
 
 /* A matching form, with another user. `hash`: the layout's. Under the lock. */

@@ -115,7 +115,7 @@ int64_t nd4c_packed_release(nd4c_packed *packed) {
 static nd4c_packed *find_candidate(nd4c_packed *from, const nd4c_packed *packed) {
   while (from != NULL &&
          (memcmp(from->print, packed->print, sizeof packed->print) != 0 || from->device != packed->device ||
-          strcmp(from->engine, packed->engine) != 0 || !nd4c_layout_equal(&from->layout, &packed->layout))) {
+          !nd4c_layout_shares(from->engine, &from->layout, packed->engine, &packed->layout))) {
     from = from->next;
   }
   if (from != NULL) {
