@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
-#include "dispatch/choice.h"
 
 static bool is_byte(nd4c_dtype dtype) {
   return dtype == ND4C_INT8 || dtype == ND4C_UINT8;
@@ -140,94 +139,4 @@ nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *
   }
   nd4c_deallocate(numbers);
   return status;
-}
-
-/* -- kernels ------------------------------------------------------------------------------------------------------ */
-
-enum {
-  OPERANDS = 10,
-  STAND_IN = 64 /* for extents that are not known: kernels ask whether there is enough work */
-};
-
-/* A value without its data: what kernels see before a call is prepared. Vectors of constants have theirs on the host.
- */
-typedef struct operand {
-  int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
-} operand;
-
-static void describe(const nd4c_graph_value *value, operand *at, nd4c_tensor *tensor) {
-  nd4c_graph_value known = *value;
-  tensor->size = 1;
-  for (int32_t i = 0; i < value->rank; i++) {
-    at->shape[i] = nd4c_extent_is_symbolic(value->shape[i]) ? STAND_IN : value->shape[i];
-    tensor->size *= at->shape[i];
-  }
-  known.shape = at->shape;
-  if (value->constant != NULL) {
-    memcpy(at->strides, value->constant->strides, (size_t)value->rank * sizeof *at->strides);
-  } else {
-    nd4c_graph_value_strides(&known, at->strides);
-  }
-  tensor->dtype = value->dtype;
-  tensor->rank = value->rank;
-  tensor->shape = at->shape;
-  tensor->strides = at->strides;
-  tensor->flags |= nd4c_shape_is_contiguous(value->rank, at->shape, at->strides) ? ND4C_TENSOR_CONTIGUOUS : 0;
-}
-
-/* Lets kernels of the host see a constant scale, zero point or bias. */
-static nd4c_status show(const nd4c_rewrite *rewrite, const nd4c_array *constant, nd4c_tensor *tensor) {
-  nd4c_device *host = NULL;
-  const void *data = NULL;
-  if (constant == NULL || constant->rank > 1) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_device_host(&host));
-  if (rewrite->context->device == host) {
-    ND4C_TRY(nd4c_array_data(constant, &data));
-    tensor->data = (void *)(uintptr_t)data;
-  }
-  return ND4C_OK;
-}
-
-bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
-                            const nd4c_attr_value *attrs) {
-  const nd4c_graph *graph = rewrite->graph;
-  const nd4c_context *context = rewrite->context;
-  const nd4c_op_def *def = nd4c_op_get_def(op);
-  nd4c_inferred inferred;
-  const int32_t guards = graph->extents == NULL ? 0 : nd4c_extents_guard_count(graph->extents);
-  const bool fits = def != NULL && input_count <= OPERANDS &&
-                    nd4c_graph_infer(graph, def, inputs, input_count, attrs, &inferred) == ND4C_OK;
-  if (graph->extents != NULL) {
-    nd4c_extents_forget(graph->extents, guards); /* a question assumes nothing about dims */
-  }
-  if (!fits) {
-    return false;
-  }
-  nd4c_tensor tensors[OPERANDS + 1] = {0};
-  operand operands[OPERANDS + 1];
-  for (int32_t i = 0; i < input_count; i++) {
-    nd4c_graph_describe(graph, inputs[i], &tensors[i]);
-    if (inputs[i] >= 0) {
-      describe(&graph->values[inputs[i]], &operands[i], &tensors[i]);
-      if (show(rewrite, graph->values[inputs[i]].constant, &tensors[i]) != ND4C_OK) {
-        return false;
-      }
-    }
-  }
-  const nd4c_graph_value y = {.dtype = inferred.dtype, .rank = inferred.rank, .shape = inferred.shape};
-  describe(&y, &operands[OPERANDS], &tensors[OPERANDS]);
-  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
-                          .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
-                          .op = &def->info,
-                          .input_count = input_count,
-                          .output_count = 1,
-                          .inputs = tensors,
-                          .outputs = &tensors[OPERANDS],
-                          .attrs = attrs,
-                          .stream = context->stream,
-                          .device = context->device->handle,
-                          .width = context->width};
-  return nd4c_choice_is_fast(context, &call);
 }

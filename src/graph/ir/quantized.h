@@ -37,9 +37,4 @@ int32_t nd4c_quantized_byte(const nd4c_quantized *to, double number);
  * points of 128 become int8, int8 with zero points of 0 stay. *zero gets a zero point of one 0. */
 nd4c_status nd4c_quantized_weights(nd4c_rewrite *rewrite, const nd4c_quantized *w, nd4c_value *value, nd4c_value *zero);
 
-/* Whether the device computes the op on these inputs by another kernel than the reference's. Kernels of the host see
- * the numbers of constant scales, zero points and biases. Extents that are dims count as 64. */
-bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
-                            const nd4c_attr_value *attrs);
-
 #endif

@@ -5,6 +5,7 @@
  * The products are the same integers. Their scaling rounds once instead of three times. */
 #include "base/status.h"
 #include "graph/ir/quantized.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 
 static bool is_scalar(const nd4c_rewrite *rewrite, nd4c_value value) {

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/ir/quantized.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 #include "graph/quantization.h"
 

@@ -5,6 +5,7 @@
  */
 #include "base/status.h"
 #include "graph/ir/quantized.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 
 static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index) {

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/ir/quantized.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 
 /* The attributes of windows stand at the same positions from `strides` on. */

@@ -6,6 +6,7 @@
  * therefore differ by one step. Products whose sums may not fit into int32 stay in float32. */
 #include "base/status.h"
 #include "graph/ir/quantized.h"
+#include "graph/match/fast.h"
 #include "graph/passes.h"
 
 /* The scales of a factor belong to its columns, or are one. */
