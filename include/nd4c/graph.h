@@ -296,6 +296,9 @@ typedef struct nd4c_plan_bindings {
   int64_t prepare_nanoseconds; /* of these, in kernels and compilers themselves, for instance in a vendor's library */
   /* Bindings that got other extents of their bucket instead of being made, and as above what that took. */
   int64_t patched, patch_nanoseconds, patch_prepare_nanoseconds;
+  /* What kernels have prepared for bindings that were made and for those that got other extents, such as the primitives
+   * of a vendor's library. Nodes that need the same share one while a binding has it. */
+  int64_t prepared, patch_prepared;
 } nd4c_plan_bindings;
 
 /* Makes the binding for these numbers of the plan's dims, unless it is kept already: a run that brings them then finds

@@ -19,14 +19,14 @@
 
 enum { REASON_SIZE = 512 };
 
-static _Thread_local int64_t preparation_time;
+static _Thread_local nd4c_preparation preparation;
 
-int64_t nd4c_choice_preparation_time(void) {
-  return preparation_time;
+nd4c_preparation nd4c_choice_preparation(void) {
+  return preparation;
 }
 
 void nd4c_choice_add_preparation(int64_t nanoseconds) {
-  preparation_time += nanoseconds;
+  preparation.nanoseconds += nanoseconds;
 }
 
 /* The verdict on each candidate, for the error text and for explain. */
@@ -40,29 +40,13 @@ typedef struct search {
   const nd4c_compile_request *request; /* NULL: none */
   nd4c_engine_rules rules;
   nd4c_text *trail; /* NULL: no text is wanted */
+  bool tells;       /* reasons are written to it. A choice is looked for without them first, since most are found */
   bool explains;    /* includes the candidate that is taken, which error texts never have */
 } search;
 
-/* Calls with several results choose each time, and notes are rarely read: they are copied, not formatted. */
 static void note(const search *s, const char *name, const char *engine, const char *verdict) {
-  const char *const parts[] = {"  ", name, " (engine ", engine, "): ", verdict, "\n"};
-  char line[REASON_SIZE];
-  size_t used = 0;
-  for (size_t i = 0; s->trail != NULL && i < sizeof parts / sizeof parts[0]; i++) {
-    const size_t length = strlen(parts[i]);
-    if (length > sizeof line - used) {
-      nd4c_text_append(s->trail, line, used);
-      used = 0;
-    }
-    if (length > sizeof line) {
-      nd4c_text_append(s->trail, parts[i], length);
-    } else {
-      memcpy(line + used, parts[i], length);
-      used += length;
-    }
-  }
-  if (used > 0) {
-    nd4c_text_append(s->trail, line, used);
+  if (s->tells) {
+    nd4c_text_print(s->trail, "  %s (engine %s): %s\n", name, engine, verdict);
   }
 }
 
@@ -81,8 +65,9 @@ static const nd4c_call *call_for(const search *s, const nd4c_kernel *kernel) {
   return s->encoded && !reads_quantised(kernel) ? &s->plain : s->call;
 }
 
-/* Whether the kernel may compute the call; the reason if not. */
-static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, size_t reason_size) {
+/* Whether the kernel may compute the call; the reason if not, where the search tells reasons. */
+static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, size_t most) {
+  const size_t reason_size = s->tells ? most : 1; /* room for an empty text: plug-ins may rely on some */
   /* Without inputs, kernels declare the dtypes of the first output. */
   nd4c_dtype dtype = s->call->input_count > 0 ? s->call->inputs[0].dtype : s->call->outputs[0].dtype;
   reason[0] = '\0';
@@ -91,7 +76,7 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
     return false;
   }
   if ((kernel->dtypes & ND4C_DTYPE_BIT(dtype)) == 0) {
-    (void)snprintf(reason, reason_size, "not for %s", nd4c_dtype_name(dtype));
+    (void)(s->tells ? snprintf(reason, reason_size, "not for %s", nd4c_dtype_name(dtype)) : 0);
     return false;
   }
   nd4c_call call = *call_for(s, kernel);
@@ -111,9 +96,7 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
  * amount. */
 static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choice *choice, bool *taken) {
   const nd4c_kernel *kernel = choice->kernel;
-  const int64_t begin = kernel->scratch_bytes != NULL ? nd4c_os_nanoseconds() : 0;
   choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(call) : 0;
-  nd4c_choice_add_preparation(kernel->scratch_bytes != NULL ? nd4c_os_nanoseconds() - begin : 0);
   nd4c_status status = nd4c_scratch_check_host(kernel->name, choice->scratch_bytes);
   if (status == ND4C_OK && ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL) {
     nd4c_error_expect();
@@ -164,8 +147,10 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
       return status;
     }
     declined = status != ND4C_OK;
+    preparation.states += state != NULL;
   }
   if (declined) {
+    choice->by_contents = true;
     note(s, kernel->name, kernel->engine, nd4c_error_message());
     nd4c_choice_drop_forms(choice);
     return ND4C_OK;
@@ -372,7 +357,7 @@ static nd4c_status find_any(const search *s, nd4c_choice *choice, bool *taken) {
 #define NO_KERNEL "the backend has no kernel for this op"
 
 static nd4c_status fail_unsupported(const search *s) {
-  const char *trail = s->trail != NULL && s->trail->bytes != NULL ? s->trail->bytes : "  " NO_KERNEL "\n";
+  const char *trail = s->trail->bytes != NULL ? s->trail->bytes : "  " NO_KERNEL "\n";
   return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call:\n%s", s->call->op->name,
                    s->context->device->name, trail);
 }
@@ -397,8 +382,9 @@ static nd4c_status check_disabled(const search *s) {
 
 /* Uses the forced engine. If it cannot serve the call, uses the next one and reports that, or fails in a strict
  * context. */
-static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
+static nd4c_status find_choice(search *s, nd4c_choice *choice) {
   bool taken = false, forced = s->rules.forced[0] != '\0';
+  s->tells = s->tells || forced; /* a forced engine that cannot serve is told of */
   char reason[REASON_SIZE];
   ND4C_TRY(check_disabled(s));
   if (forced) {
@@ -414,6 +400,10 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
     }
   }
   ND4C_TRY(find_any(s, choice, &taken));
+  if (!taken && !s->tells) {
+    s->tells = true;
+    ND4C_TRY(find_any(s, choice, &taken));
+  }
   if (!taken) {
     return fail_unsupported(s);
   }
@@ -424,57 +414,50 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
-                             const nd4c_compile_request *request, nd4c_choice **out) {
-  ND4C_TRY(nd4c_device_admit(context->device)); /* preparing a kernel may call the driver */
-  nd4c_text trail = {0};
-  search s = {.context = context, .call = call, .constants = constants, .request = request, .trail = &trail};
+static nd4c_status try_only(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
+  char reason[REASON_SIZE];
+  *taken = false;
+  return s->encoded || !is_usable(s, kernel, reason, sizeof reason) ? ND4C_OK : prepare(s, kernel, choice, taken);
+}
+
+/* Makes a choice of `only`; NULL: of the best candidate. *out NULL: `only` does not take the call. */
+static nd4c_status make(search *s, const nd4c_kernel *only, nd4c_choice **out) {
+  bool taken = true;
+  *out = NULL;
+  ND4C_TRY(nd4c_device_admit(s->context->device)); /* preparing a kernel may call the driver */
   nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
   if (choice == NULL) {
     return nd4c_fail_memory("a kernel choice", sizeof *choice);
   }
   choice->references = 1;
-  choice->device = context->device;
-  nd4c_status status = search_begin(&s);
+  choice->device = s->context->device;
+  nd4c_status status = search_begin(s);
   if (status == ND4C_OK) {
-    status = find_choice(&s, choice);
+    status = only == NULL ? find_choice(s, choice) : try_only(s, only, choice, &taken);
   }
-  search_end(&s);
+  search_end(s);
+  if (status == ND4C_OK && taken) {
+    *out = choice;
+    return ND4C_OK;
+  }
+  nd4c_choice_drop_forms(choice);
+  nd4c_recycle_give(choice, sizeof *choice);
+  return status;
+}
+
+nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                             const nd4c_compile_request *request, nd4c_choice **out) {
+  nd4c_text trail = {0};
+  search s = {.context = context, .call = call, .constants = constants, .request = request, .trail = &trail};
+  const nd4c_status status = make(&s, NULL, out);
   nd4c_text_free(&trail);
-  if (status != ND4C_OK) {
-    nd4c_choice_drop_forms(choice);
-    nd4c_recycle_give(choice, sizeof *choice);
-    return status;
-  }
-  *out = choice;
-  return ND4C_OK;
+  return status;
 }
 
 nd4c_status nd4c_choice_make_with(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
                                   const nd4c_kernel *kernel, nd4c_choice **out) {
-  char reason[REASON_SIZE];
-  bool taken = false;
   search s = {.context = context, .call = call, .constants = constants};
-  *out = NULL;
-  ND4C_TRY(nd4c_device_admit(context->device));
-  nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
-  if (choice == NULL) {
-    return nd4c_fail_memory("a kernel choice", sizeof *choice);
-  }
-  choice->references = 1;
-  choice->device = context->device;
-  nd4c_status status = search_begin(&s);
-  if (status == ND4C_OK && !s.encoded && is_usable(&s, kernel, reason, sizeof reason)) {
-    status = prepare(&s, kernel, choice, &taken);
-  }
-  search_end(&s);
-  if (!taken) {
-    nd4c_choice_drop_forms(choice);
-    nd4c_recycle_give(choice, sizeof *choice);
-    return status;
-  }
-  *out = choice;
-  return ND4C_OK;
+  return make(&s, kernel, out);
 }
 
 bool nd4c_choice_serves(const nd4c_choice *choice, const nd4c_call *call) {
@@ -486,7 +469,7 @@ bool nd4c_choice_serves(const nd4c_choice *choice, const nd4c_call *call) {
   char reason[REASON_SIZE];
   nd4c_call asked = *call;
   asked.data = kernel->data;
-  if (kernel->usable != NULL && !kernel->usable(&asked, reason, sizeof reason)) {
+  if (kernel->usable != NULL && !kernel->usable(&asked, reason, 1)) {
     return false;
   }
   const int64_t scratch = kernel->scratch_bytes == NULL ? 0 : kernel->scratch_bytes(&asked);
@@ -503,7 +486,9 @@ void nd4c_choice_release(nd4c_choice *choice) {
     return;
   }
   bool forked = nd4c_device_is_forked(choice->device); /* the driver then keeps its state */
-  if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
+  if (choice->model != NULL) {
+    nd4c_choice_release(choice->model);
+  } else if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
     const int64_t begin = nd4c_os_nanoseconds();
     choice->kernel->unprepare(choice->state);
     nd4c_choice_add_preparation(nd4c_os_nanoseconds() - begin);
@@ -584,13 +569,14 @@ static nd4c_status explain_search(search *s, nd4c_text *text, nd4c_choice *choic
   return ND4C_OK;
 }
 
-nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *taken) {
+nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                                nd4c_text *text, bool *taken) {
   *taken = false;
   if (nd4c_device_admit(context->device) != ND4C_OK) {
     nd4c_text_print(text, "%s on %s: %s\n", call->op->name, context->device->name, nd4c_error_message());
     return ND4C_OK;
   }
-  search s = {.context = context, .call = call, .trail = text, .explains = true};
+  search s = {.context = context, .call = call, .constants = constants, .trail = text, .tells = true, .explains = true};
   nd4c_choice choice = {.references = 1, .device = context->device};
   nd4c_status status = search_begin(&s);
   if (status == ND4C_OK) {
@@ -600,6 +586,7 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
   if (choice.kernel != NULL && choice.kernel->unprepare != NULL && choice.state != NULL) {
     choice.kernel->unprepare(choice.state);
   }
+  nd4c_choice_drop_forms(&choice);
   nd4c_compiled_release(choice.compiled);
   ND4C_TRY(status);
   return text->failed ? nd4c_fail_memory("an explanation", text->capacity) : ND4C_OK;

@@ -22,6 +22,8 @@ typedef struct nd4c_choice {
   nd4c_device *device;
   const nd4c_kernel *kernel; /* NULL: `compiled` */
   void *state;
+  struct nd4c_choice *model;         /* the choice that has prepared `state`; one reference. NULL: this one has */
+  bool by_contents;                  /* a kernel before this one was passed over for what the constants contain */
   nd4c_compiled *compiled;           /* one reference */
   int64_t scratch_bytes;             /* of the host's memory */
   nd4c_scratch_range device_scratch; /* of the device's */
@@ -42,8 +44,9 @@ typedef struct nd4c_constant_input {
 typedef struct nd4c_constants {
   nd4c_tensor *inputs;
   const nd4c_constant_input *items; /* by input */
-  const nd4c_choice *like; /* a choice for the same constants, which have not changed since; it may have the forms.
-                              NULL: none */
+  const nd4c_choice *like;   /* a choice for the same constants, which have not changed since; it may have the forms.
+                                NULL: none */
+  const nd4c_tensor *placed; /* the inputs of that choice's call, for their places; NULL: unknown */
 } nd4c_constants;
 
 /* Picks and prepares for `call`, whose tensors have dtype, shape, strides and flags. `constants`: the arrays of its
@@ -55,6 +58,11 @@ nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call,
 /* As nd4c_choice_make, of this kernel alone; *out NULL: it does not take the call. */
 nd4c_status nd4c_choice_make_with(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
                                   const nd4c_kernel *kernel, nd4c_choice **out);
+/* Whether calls that differ from that of the choice in the arrays of their CONSTANT inputs alone can use its state. */
+bool nd4c_choice_is_model(const nd4c_choice *choice);
+/* The choice for such a call, with the model's kernel and state. *out NULL: the kernel cannot pack these constants. */
+nd4c_status nd4c_choice_make_alike(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                                   nd4c_choice *model, nd4c_choice **out);
 /* Whether a choice serves another call of the same op as it is: the kernel prepares nothing, has packed no constant,
  * takes the call, and wants no more scratch. Another kernel might be chosen for the call. */
 bool nd4c_choice_serves(const nd4c_choice *choice, const nd4c_call *call);
@@ -68,9 +76,12 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
 /* The execution of a compiled choice for `call`, filled in as by nd4c_choice_run. */
 nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
 
-/* Nanoseconds that this thread has spent so far in functions of kernels that prepare, undo that, pack, or say which
- * layout and scratch they want: what their libraries take. */
-int64_t nd4c_choice_preparation_time(void);
+/* What this thread has spent so far on what belongs to kernels and their libraries: nanoseconds in functions that
+ * prepare, undo that, pack, or say which layout they want; and how many states these have prepared. */
+typedef struct nd4c_preparation {
+  int64_t nanoseconds, states;
+} nd4c_preparation;
+nd4c_preparation nd4c_choice_preparation(void);
 void nd4c_choice_add_preparation(int64_t nanoseconds);
 
 /* True if a kernel or a compiler of the device says that it can compute the call. Prepares nothing. */
@@ -84,8 +95,10 @@ bool nd4c_choice_is_fast(const nd4c_context *context, const nd4c_call *call);
 const char *nd4c_choice_engine(const nd4c_choice *choice);
 const char *nd4c_choice_name(const nd4c_choice *choice);
 
-/* One line for each candidate: taken, or why not. *taken: whether one was taken. */
-nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *taken);
+/* One line for each candidate: taken, or why not. *taken: whether one was taken. `constants` as in nd4c_choice_make:
+ * candidates that read them packed pack them if they are not. */
+nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                                nd4c_text *text, bool *taken);
 
 /* The memory order that the best usable kernel prefers for the outputs; false: no preference. */
 bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes);

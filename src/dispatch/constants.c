@@ -60,10 +60,25 @@ void nd4c_constants_show(const nd4c_context *context, const nd4c_call *call, con
   }
 }
 
+/* Gives a constant the place that it has in the call of `like`: it stays on the device once it is there. */
+static bool take_place(const nd4c_constants *constants, int32_t input) {
+  const nd4c_tensor *from = constants->placed != NULL ? &constants->placed[input] : NULL;
+  nd4c_tensor *to = &constants->inputs[input];
+  if (from == NULL || from->layout != ND4C_LAYOUT_STRIDED || (from->data == NULL && from->buffer == NULL)) {
+    return false;
+  }
+  to->data = from->data;
+  to->buffer = from->buffer;
+  to->offset = from->offset;
+  to->flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
+  return true;
+}
+
 /* Copies those that are not on the device yet. */
 static nd4c_status bind_rest(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
   for (int32_t i = 0; i < call->input_count; i++) {
-    if (constants->items[i].array != NULL && constants->inputs[i].layout == ND4C_LAYOUT_STRIDED) {
+    if (constants->items[i].array != NULL && constants->inputs[i].layout == ND4C_LAYOUT_STRIDED &&
+        !take_place(constants, i)) {
       ND4C_TRY(nd4c_constant_bind(context, &constants->items[i], &constants->inputs[i]));
     }
   }
@@ -83,30 +98,35 @@ typedef struct packing {
   const nd4c_call *call;
   const nd4c_kernel *kernel;
   const nd4c_constant_input *constant;
-  const nd4c_form *known; /* of this input, in an earlier choice; NULL: none */
+  nd4c_form *known; /* of this input, in an earlier choice; NULL: none */
   int32_t input;
   nd4c_layout layout;
 } packing;
 
-/* Checks the layout that the plug-in wrote against the input. */
-static nd4c_status check_layout(const packing *p) {
-  char what[160];
+static bool has_its_elements(const packing *p) {
   const nd4c_tensor *tensor = &p->call->inputs[p->input];
-  (void)snprintf(what, sizeof what, "%.60s: wants_layout of input %d", p->kernel->name, p->input);
-  ND4C_TRY(nd4c_layout_check(&p->layout, what));
-  if (p->layout.tag == ND4C_LAYOUT_QUANTISED) {
-    return nd4c_fail(ND4C_ABI, "%s: QUANTISED, expected BLOCKED or OPAQUE", what);
-  }
   int64_t size = 1;
   for (int32_t i = 0; i < p->layout.rank; i++) {
-    size *= p->layout.shape[i]; /* checked above, except for OPAQUE */
+    size *= p->layout.shape[i]; /* checked before, except for OPAQUE */
     if (size > tensor->size) {
       break;
     }
   }
-  return size == tensor->size ? ND4C_OK
-                              : nd4c_fail(ND4C_ABI, "%s: its shape has other than the input's %lld elements", what,
-                                          (long long)tensor->size);
+  return size == tensor->size;
+}
+
+/* Checks the layout that the plug-in wrote against the input. */
+static nd4c_status check_layout(const packing *p) {
+  const bool takes_tag = p->layout.tag != ND4C_LAYOUT_QUANTISED;
+  char what[160];
+  if (takes_tag && nd4c_layout_check(&p->layout, "") == ND4C_OK && has_its_elements(p)) {
+    return ND4C_OK; /* each choice comes here, so nothing is formatted */
+  }
+  (void)snprintf(what, sizeof what, "%.60s: wants_layout of input %d", p->kernel->name, p->input);
+  ND4C_TRY(nd4c_layout_check(&p->layout, what));
+  return takes_tag ? nd4c_fail(ND4C_ABI, "%s: its shape has other than the input's %lld elements", what,
+                               (long long)p->call->inputs[p->input].size)
+                   : nd4c_fail(ND4C_ABI, "%s: QUANTISED, expected BLOCKED or OPAQUE", what);
 }
 
 /* Runs the kernel's pack on the inputs in `tensors`, a copy of the call's. */
@@ -193,9 +213,12 @@ static nd4c_status get_form(const packing *p, nd4c_form **out) {
                                      .device = p->context->device,
                                      .engine = p->kernel->engine,
                                      .layout = &p->layout};
+  *out = p->known != NULL ? nd4c_form_keep(&request, p->known) : NULL;
+  if (*out != NULL) {
+    return ND4C_OK;
+  }
   ND4C_TRY(check_layout(p)); /* before any code relies on its numbers */
-  *out = p->known != NULL ? nd4c_form_share(&request, p->known) : NULL;
-  *out = *out != NULL ? *out : nd4c_form_find(&request);
+  *out = nd4c_form_find(&request);
   if (*out != NULL) {
     return ND4C_OK;
   }
@@ -269,6 +292,26 @@ nd4c_status nd4c_constants_place(const nd4c_context *context, const nd4c_call *c
     const int32_t count = ask_wishes(context, call, constants, kernel, wishes);
     *declined = place_wishes(wishes, count, constants, choice) != ND4C_OK;
   }
+  return *declined ? ND4C_OK : bind_rest(context, call, constants);
+}
+
+nd4c_status nd4c_constants_place_alike(const nd4c_context *context, const nd4c_call *call,
+                                       const nd4c_constants *constants, const nd4c_choice *model, nd4c_choice *choice,
+                                       bool *declined) {
+  packing wishes[ND4C_CHOICE_FORMS];
+  for (int32_t i = 0; i < model->form_count; i++) {
+    const int32_t input = model->form_inputs[i];
+    wishes[i] = (packing){.context = context,
+                          .call = call,
+                          .kernel = model->kernel,
+                          .constant = &constants->items[input],
+                          .known = constants->like != NULL ? nd4c_choice_form(constants->like, input) : NULL,
+                          .input = input,
+                          .layout = *nd4c_form_layout(model->forms[i])};
+  }
+  /* Without memory for one of them the kernel would prepare another state. */
+  *declined =
+      place_wishes(wishes, model->form_count, constants, choice) != ND4C_OK || choice->form_count < model->form_count;
   return *declined ? ND4C_OK : bind_rest(context, call, constants);
 }
 

@@ -22,11 +22,16 @@ nd4c_status nd4c_constants_bind(const nd4c_context *context, const nd4c_call *ca
 nd4c_status nd4c_constants_place(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
                                  const nd4c_kernel *kernel, nd4c_choice *choice, bool *declined);
 
+/* The same for a choice that takes the layouts of `model`, a choice for a call that differs in the constants alone. */
+nd4c_status nd4c_constants_place_alike(const nd4c_context *context, const nd4c_call *call,
+                                       const nd4c_constants *constants, const nd4c_choice *model, nd4c_choice *choice,
+                                       bool *declined);
+
 /* Releases a choice's forms. */
 void nd4c_choice_drop_forms(nd4c_choice *choice);
 
 /* The choice's form for an input of its call; NULL: the input is read unpacked. */
-static inline const nd4c_form *nd4c_choice_form(const nd4c_choice *choice, int32_t input) {
+static inline nd4c_form *nd4c_choice_form(const nd4c_choice *choice, int32_t input) {
   for (int32_t i = 0; i < choice->form_count; i++) {
     if (choice->form_inputs[i] == input) {
       return choice->forms[i];

@@ -62,7 +62,7 @@ bool nd4c_engine_is_forced(const nd4c_engine_rules *rules, const char *engine) {
 }
 
 bool nd4c_engine_is_disabled(const nd4c_engine_rules *rules, const char *engine) {
-  return strcmp(engine, "reference") != 0 && list_covers(rules->disabled, engine);
+  return rules->disabled[0] != '\0' && strcmp(engine, "reference") != 0 && list_covers(rules->disabled, engine);
 }
 
 /* -- what cannot be applied ----------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ static nd4c_status explain_route(nd4c_pending *p, nd4c_text *text) {
     }
     ND4C_TRY(nd4c_routing_context(context, ballot.votes[i].device, &p->context));
     nd4c_call call = nd4c_pending_call(p);
-    ND4C_TRY(nd4c_choice_explain(p->context, &call, text, &taken));
+    ND4C_TRY(nd4c_choice_explain(p->context, &call, NULL, text, &taken));
     if (taken) {
       nd4c_text_print(text, "%s wins: it has the highest score of those that compute this call\n",
                       ballot.votes[i].device->name);
@@ -62,7 +62,7 @@ static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
   bool taken = false;
   nd4c_pending_show_encoded(p);
   nd4c_call call = nd4c_pending_call(p);
-  ND4C_TRY(nd4c_choice_explain(p->context, &call, text, &taken));
+  ND4C_TRY(nd4c_choice_explain(p->context, &call, NULL, text, &taken));
   if (!taken && !p->context->strict && p->context->device->description.type != ND4C_DEVICE_CPU &&
       nd4c_whole_would_help(p->context, &call)) {
     nd4c_text_print(text, "so the operands are put in C order first, and what takes them then computes the call\n");

@@ -10,10 +10,10 @@
 #include "device/registry/registry.h"
 #include "device/stream/exit_and_fork.h"
 #include "graph/ir/control.h"
-#include "graph/ir/variables.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
 #include "graph/precision.h"
+#include "graph/variables.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
@@ -121,7 +121,7 @@ static nd4c_status make_plan(const char *target, const nd4c_plan_options *option
 static nd4c_status find_pieces(nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
   ND4C_TRY(nd4c_graph_check_no_bodies(graph, "nd4c_plan_compile"));
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
-  ND4C_TRY(nd4c_variables_open(plan->graph, false));
+  ND4C_TRY(nd4c_plan_open_ports(plan, optimize));
   plan->nodes_recorded = graph->node_count;
   if (optimize) {
     ND4C_TRY(nd4c_passes_run(plan, NULL));

@@ -130,6 +130,8 @@ void nd4c_graph_free_numbers(nd4c_graph *graph);
 
 /* Notes the extents of a run; under the plan's lock. */
 void nd4c_phase_note(nd4c_dynamic *dynamic, const int64_t *dims);
+/* The report's line about what bindings took, each of them; `preparing`, `prepared`: in kernels. */
+void nd4c_dynamic_print_time(int64_t count, int64_t nanoseconds, int64_t preparing, int64_t prepared, nd4c_text *text);
 /* The report's lines about dims and bindings; `print` adds those of the binding that ran last. */
 void nd4c_dynamic_print(const nd4c_plan *plan, void (*print)(const nd4c_plan *bound, nd4c_text *text), nd4c_text *text);
 

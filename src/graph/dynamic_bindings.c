@@ -99,14 +99,17 @@ void nd4c_bindings_free(nd4c_plan *plan) {
 
 /* -- taking -------------------------------------------------------------------------------------------------------- */
 
-/* Counts a binding with what it took since `begin`, when the thread had spent `prepared` in kernels' preparation. */
-static void count_made(nd4c_dynamic *dynamic, bool patched, int64_t begin, int64_t prepared) {
+/* Counts a binding with what it took since `begin`, when the thread had `before` behind it. */
+static void count_made(nd4c_dynamic *dynamic, bool patched, int64_t begin, nd4c_preparation before) {
   nd4c_plan_bindings *counts = &dynamic->counts;
-  const int64_t taken = nd4c_os_nanoseconds() - begin, preparation = nd4c_choice_preparation_time() - prepared;
+  const nd4c_preparation now = nd4c_choice_preparation();
+  const int64_t taken = nd4c_os_nanoseconds() - begin;
   nd4c_lock_acquire(&dynamic->lock);
   *(patched ? &counts->patched : &counts->made) += 1;
   *(patched ? &counts->patch_nanoseconds : &counts->nanoseconds) += taken;
-  *(patched ? &counts->patch_prepare_nanoseconds : &counts->prepare_nanoseconds) += preparation;
+  *(patched ? &counts->patch_prepare_nanoseconds : &counts->prepare_nanoseconds) +=
+      now.nanoseconds - before.nanoseconds;
+  *(patched ? &counts->patch_prepared : &counts->prepared) += now.states - before.states;
   nd4c_lock_release(&dynamic->lock);
 }
 
@@ -114,7 +117,8 @@ static void count_made(nd4c_dynamic *dynamic, bool patched, int64_t begin, int64
 static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *dims, const int64_t *top,
                         const nd4c_plan *previous, nd4c_plan_binding **out) {
   const int32_t count = plan->dynamic->dim_count;
-  const int64_t begin = nd4c_os_nanoseconds(), prepared = nd4c_choice_preparation_time();
+  const int64_t begin = nd4c_os_nanoseconds();
+  const nd4c_preparation before = nd4c_choice_preparation();
   nd4c_plan_binding *made = NULL;
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made + 2 * (size_t)count * sizeof *dims, "a binding of a plan", &made));
   int64_t *copy = (int64_t *)(made + 1);
@@ -131,7 +135,7 @@ static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *d
   }
   made->top = made->plan->keeps_layout ? made->top : NULL;
   made->bytes = nd4c_dynamic_bytes(made->plan);
-  count_made(plan->dynamic, made->plan->kept_layout, begin, prepared);
+  count_made(plan->dynamic, made->plan->kept_layout, begin, before);
   *out = made;
   return ND4C_OK;
 }

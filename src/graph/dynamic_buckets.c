@@ -155,8 +155,7 @@ void nd4c_buckets_print(const nd4c_plan *plan, nd4c_text *text) {
   }
   nd4c_text_print(text, "; bindings got other extents %lld times\n", (long long)counts->patched);
   if (counts->patched > 0) {
-    nd4c_text_print(text, "  %.1f us for each, of which kernels' own preparation took %.1f us\n",
-                    (double)counts->patch_nanoseconds / 1e3 / (double)counts->patched,
-                    (double)counts->patch_prepare_nanoseconds / 1e3 / (double)counts->patched);
+    nd4c_dynamic_print_time(counts->patched, counts->patch_nanoseconds, counts->patch_prepare_nanoseconds,
+                            counts->patch_prepared, text);
   }
 }

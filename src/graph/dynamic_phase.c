@@ -78,6 +78,14 @@ static void print_dims(const nd4c_plan *plan, const int64_t *dims, nd4c_text *te
   }
 }
 
+void nd4c_dynamic_print_time(int64_t count, int64_t nanoseconds, int64_t preparing, int64_t prepared, nd4c_text *text) {
+  nd4c_text_print(text,
+                  "  %.1f us for each, of which kernels' own preparation took %.1f us; %lld times a kernel prepared "
+                  "something\n",
+                  (double)nanoseconds / 1e3 / (double)count, (double)preparing / 1e3 / (double)count,
+                  (long long)prepared);
+}
+
 /* Under the lock. */
 static void print_phase(const nd4c_plan *plan, nd4c_text *text) {
   const nd4c_dynamic_phase *state = &plan->dynamic->phase;
@@ -101,9 +109,7 @@ static void print_bindings(const nd4c_plan *plan, nd4c_text *text) {
                   (long long)counts->made, (long long)counts->reused, (long long)counts->dropped,
                   (long long)counts->kept, (long long)counts->bytes, (long long)counts->byte_limit);
   if (counts->made > 0) {
-    nd4c_text_print(text, "  %.1f us for each, of which kernels' own preparation took %.1f us\n",
-                    (double)counts->nanoseconds / 1e3 / (double)counts->made,
-                    (double)counts->prepare_nanoseconds / 1e3 / (double)counts->made);
+    nd4c_dynamic_print_time(counts->made, counts->nanoseconds, counts->prepare_nanoseconds, counts->prepared, text);
   }
   nd4c_buckets_print(plan, text);
   for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {

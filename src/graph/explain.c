@@ -9,6 +9,7 @@
 #include "graph/ir/variables.h"
 #include "graph/passes.h"
 #include "graph/quantization.h"
+#include "graph/variables.h"
 
 /* What a run of a pass may change about the node that computes a value. */
 typedef struct seen_node {
@@ -196,7 +197,7 @@ static nd4c_status after_run(nd4c_pass_watch *watch, const nd4c_plan *plan, cons
 static nd4c_status explain(explainer *e, nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
   ND4C_TRY(nd4c_quantization_take_graph(plan, graph));
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
-  ND4C_TRY(nd4c_variables_open(plan->graph, false));
+  ND4C_TRY(nd4c_plan_open_ports(plan, optimize));
   nd4c_text_print(&e->text, "%d nodes recorded\n", graph->node_count);
   if (optimize) {
     ND4C_TRY(nd4c_passes_run(plan, &e->watch));
@@ -229,15 +230,22 @@ nd4c_status nd4c_graph_explain(const nd4c_graph *graph, nd4c_context *context, c
 
 /* Asks for the step's kernel anew, on operands as they were before constants were packed for the kernel that it has. */
 static nd4c_status explain_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_text *text) {
-  bool taken = false;
+  nd4c_region region = {0};
+  nd4c_constant_input *items = NULL;
   nd4c_step asked = *step;
-  ND4C_TRY(nd4c_allocate_or_fail((size_t)step->input_count + (size_t)step->output_count + 1, sizeof *asked.tensors,
-                                 "an explanation", &asked.tensors));
-  nd4c_plan_describe_operands(plan, &asked);
-  asked.call.inputs = asked.tensors;
-  asked.call.outputs = asked.tensors + step->input_count;
-  const nd4c_status status = nd4c_choice_explain(plan->places[step->place].context, &asked.call, text, &taken);
-  nd4c_deallocate(asked.tensors);
+  bool taken = false;
+  nd4c_status status =
+      nd4c_region_make(&region, (int64_t)step->input_count + step->output_count, sizeof *asked.tensors, &asked.tensors);
+  status = status == ND4C_OK ? nd4c_region_make(&region, step->input_count, sizeof *items, &items) : status;
+  if (status == ND4C_OK) {
+    nd4c_plan_describe_operands(plan, &asked);
+    asked.call.inputs = asked.tensors;
+    asked.call.outputs = asked.tensors + step->input_count;
+    nd4c_plan_find_constants(plan, step, items);
+    const nd4c_constants constants = {.inputs = asked.tensors, .items = items, .like = step->choice};
+    status = nd4c_choice_explain(plan->places[step->place].context, &asked.call, &constants, text, &taken);
+  }
+  nd4c_region_free(&region);
   return status;
 }
 

@@ -329,6 +329,12 @@ nd4c_status nd4c_plan_find_joins(nd4c_plan *plan, bool **joined);
  * node and the thread's error are unchanged. */
 nd4c_status nd4c_plan_copy_view(nd4c_plan *plan, int32_t index, bool *copied);
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
+/* The constants among a step's inputs; `items` has room for all inputs. */
+void nd4c_plan_find_constants(const nd4c_plan *plan, const nd4c_step *step, nd4c_constant_input *items);
+/* The same in the plan's region; NULL: no memory. */
+const nd4c_constant_input *nd4c_plan_constants_of(nd4c_plan *plan, const nd4c_step *step);
+/* Notes the constants that a step with a choice reads unpacked. */
+void nd4c_plan_note_bound(nd4c_plan *plan, const nd4c_step *step, const nd4c_constant_input *items);
 /* Gives an operand of a step that is a constant, or a view of one, its address on the plan's device; leaves others. */
 nd4c_status nd4c_plan_place_constant(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor);
 nd4c_status nd4c_plan_make_memory(nd4c_plan *plan);

@@ -207,10 +207,10 @@ static nd4c_status find_items(nd4c_plan *plan, nd4c_plan_variables *made) {
   return ND4C_OK;
 }
 
-/* A plan that runs its nodes as they were recorded has no pass that removes what only initial values need. */
-static nd4c_status drop_initial(nd4c_plan *plan, const nd4c_plan_options *options) {
+nd4c_status nd4c_plan_open_ports(nd4c_plan *plan, bool optimize) {
   nd4c_rewrite rewrite;
-  if (options == NULL || !options->no_optimization) {
+  ND4C_TRY(nd4c_variables_open(plan->graph, false));
+  if (optimize || plan->graph->variables.count == 0) {
     return ND4C_OK;
   }
   const nd4c_status status = nd4c_rewrite_begin(&rewrite, plan->graph, plan->context);
@@ -235,8 +235,7 @@ nd4c_status nd4c_plan_open_variables(nd4c_plan *plan, const nd4c_plan_options *o
   nd4c_lock_init(&made->lock);
   plan->variables = made;
   ND4C_TRY(find_items(plan, made));
-  ND4C_TRY(nd4c_variables_open(plan->graph, false));
-  return drop_initial(plan, options);
+  return nd4c_plan_open_ports(plan, options == NULL || !options->no_optimization);
 }
 
 void nd4c_plan_free_variables(nd4c_plan *plan) {

@@ -12,6 +12,9 @@
  * to a plan without variables. */
 nd4c_status nd4c_plan_open_variables(nd4c_plan *plan, const nd4c_plan_options *options);
 void nd4c_plan_free_variables(nd4c_plan *plan);
+/* Makes ports of the variables of the plan's graph (ir/variables.h). A plan that runs its nodes as they were recorded
+ * has no pass that removes what only initial values need, so that goes here. */
+nd4c_status nd4c_plan_open_ports(nd4c_plan *plan, bool optimize);
 
 /* How many inputs and outputs of the plan's graph are the caller's: those before the variables. */
 int32_t nd4c_plan_given_inputs(const nd4c_plan *plan);

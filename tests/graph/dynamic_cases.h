@@ -94,6 +94,22 @@ static inline void make_mixed(const builder *b) {
   CHECK_OK(nd4c_graph_output(b->graph, "y", check_binary(b->graph, ND4C_OP_multiply, wide, narrow)));
 }
 
+/* Equal layers with weights of their own, by rows and then by columns: what a kernel prepares for one serves others. */
+static inline void make_layers(const builder *b) {
+  enum { WIDTH = 96 };
+  const int64_t square[] = {WIDTH, WIDTH};
+  const nd4c_attr turned = {.name = "transpose_w", .value = {.kind = ND4C_ATTR_BOOL, .as.i = true}};
+  nd4c_value y = check_input(b->graph, "x", 2, (int64_t[]){b->n, WIDTH});
+  nd4c_value k = check_input(b->graph, "k", 1, (int64_t[]){b->m});
+  for (uint64_t i = 0; i < 6; i++) {
+    const nd4c_value operands[] = {y, check_constant(b->graph, 2, square, 40 + i, -0.2, 0.2)};
+    y = check_op(b->graph, ND4C_OP_linear, operands, 2, &turned, i < 3 ? 0 : 1);
+    y = check_unary(b->graph, ND4C_OP_relu, y);
+  }
+  CHECK_OK(nd4c_graph_output(b->graph, "y", y));
+  CHECK_OK(nd4c_graph_output(b->graph, "k", check_unary(b->graph, ND4C_OP_exp, k)));
+}
+
 static inline nd4c_value make_part(const builder *b, nd4c_value x, int64_t axis, int64_t start, int64_t stop) {
   const nd4c_attr attrs[] = {check_ints("starts", &start, 1), check_ints("stops", &stop, 1),
                              check_ints("axes", &axis, 1)};
@@ -128,10 +144,11 @@ static const graph_case graphs[] = {
     {"cache", make_cache, {0, 1}, {{0, 1}, {1, 1}, {2, 1}, {3, 4}, {0, 7}, {100, 1}}},
     {"chain", make_chain, {1, 2}, {{1, 2}, {2, 3}, {300, 40}, {64, 64}, {7, 2}, {300, 40}, {301, 1000}}},
     {"mixed", make_mixed, {1, 1}, {{2, 3}, {1, 1}, {40, 50}, {2, 3}}},
+    {"layers", make_layers, {1, 1}, {{1, 1}, {20, 1}, {130, 2}, {300, 1}, {21, 1}, {131, 2}, {20, 1}}},
     {"parts", make_parts, {1, 1}, {{2, 64}, {2, 40}, {2, 64}, {2, 33}, {1, 50}, {1, 64}, {3, 8}}},
 };
 
-enum { GRAPHS = sizeof graphs / sizeof *graphs };
+enum { GRAPHS = sizeof graphs / sizeof *graphs, LAYERS = 6 /* its place in the list */ };
 
 static inline nd4c_graph *make_graph(const graph_case *c) {
   builder b = {0};

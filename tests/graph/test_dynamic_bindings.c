@@ -1,5 +1,7 @@
 /* The bindings of plans with dims: the budget, preparing sizes ahead, phases, memory that runs out in mid-binding, and
  * threads with different sizes. */
+#include <math.h>
+
 #include "dynamic_cases.h"
 #include "graph/dynamic.h"
 
@@ -66,6 +68,68 @@ static void the_binding_used_last_is_kept(void **state) {
   assert_int_equal(bindings_of(plan).made, 2);
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
+}
+
+/* Six products in two orders of their weights, each with its own weights. */
+static void equal_layers_prepare_once(void **state) {
+  (void)state;
+  for (int buckets = 0; buckets < 2; buckets++) {
+    const nd4c_plan_options options = {.struct_size = sizeof options, .buckets = buckets ? "n=32" : ""};
+    nd4c_graph *graph = make_graph(&graphs[LAYERS]);
+    nd4c_plan *plan = make_plan(graph, &options);
+    run_size(graph, plan, 20, 1);
+    for (int64_t n = 21; n < 24; n++) {
+      const nd4c_plan_bindings before = bindings_of(plan);
+      run_size(graph, plan, n, 1);
+      const nd4c_plan_bindings after = bindings_of(plan);
+      assert_true(after.prepared + after.patch_prepared <= before.prepared + before.patch_prepared + 2);
+    }
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+/* The first convolution's weights cannot be transformed, so another kernel than that of the second takes it. */
+static void a_layer_with_odd_weights_is_no_model(void **state) {
+  enum { CHANNELS = 32, EXTENT = 16 };
+  const int64_t shape[] = {CHANNELS, CHANNELS, 3, 3}, image[] = {2, CHANNELS, EXTENT, EXTENT};
+  const nd4c_attr pads = check_ints("pads", (int64_t[]){1, 1, 1, 1}, 4);
+  nd4c_graph *graph = NULL, *numbers = NULL;
+  nd4c_array *x = check_array(ND4C_FLOAT32, 4, image, 3, -1, 1), *y[2] = {NULL}, *expected[2] = {NULL};
+  const nd4c_array *given[] = {x};
+  nd4c_plan *plan = NULL, *plain = NULL;
+  int64_t batch = 0;
+  (void)state;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &batch));
+  nd4c_value input = check_input(graph, "x", 4, (int64_t[]){batch, CHANNELS, EXTENT, EXTENT});
+  for (uint64_t i = 0; i < 2; i++) {
+    nd4c_array *w = check_array(ND4C_FLOAT32, 4, shape, 8 + i, -0.2, 0.2);
+    nd4c_value weights = ND4C_VALUE_NONE;
+    void *data = NULL;
+    CHECK_OK(nd4c_array_data_mutable(w, &data));
+    *(float *)data = i == 0 ? INFINITY : 0;
+    CHECK_OK(nd4c_graph_constant(graph, w, &weights));
+    CHECK_OK(nd4c_graph_output(graph, i == 0 ? "odd" : "plain",
+                               check_op(graph, ND4C_OP_conv, (nd4c_value[]){input, weights}, 2, &pads, 1)));
+    nd4c_array_release(w);
+  }
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  CHECK_OK(nd4c_graph_bind(graph, (const char *const[]){"n"}, (int64_t[]){2}, 1, &numbers));
+  CHECK_OK(nd4c_plan_create(numbers, NULL, NULL, &plain));
+  CHECK_OK(nd4c_plan_run(plan, given, 1, y, 2));
+  CHECK_OK(nd4c_plan_run(plain, given, 1, expected, 2));
+  assert_true(check_difference(expected[1], y[1]) == 0); /* by the same kernel */
+  const nd4c_plan *bound = nd4c_bindings_latest(plan->dynamic)->plan;
+  assert_int_equal(bound->step_count, plain->step_count);
+  for (int32_t i = 0; i < bound->step_count; i++) {
+    assert_string_equal(nd4c_choice_name(bound->steps[i].choice), nd4c_choice_name(plain->steps[i].choice));
+  }
+  check_release((nd4c_array *[]){x, y[0], y[1], expected[0], expected[1]}, 5);
+  nd4c_plan_destroy(plan);
+  nd4c_plan_destroy(plain);
+  nd4c_graph_destroy(graph);
+  nd4c_graph_destroy(numbers);
 }
 
 static void prepare(nd4c_plan *plan, int64_t n, int64_t m) {
@@ -301,6 +365,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bindings_are_dropped_by_bytes),
       cmocka_unit_test(the_binding_used_last_is_kept),
+      cmocka_unit_test(equal_layers_prepare_once),
+      cmocka_unit_test(a_layer_with_odd_weights_is_no_model),
       cmocka_unit_test(prepared_bindings_have_an_order),
       cmocka_unit_test(a_new_size_takes_recycled_tables),
       cmocka_unit_test(sizes_can_be_prepared),

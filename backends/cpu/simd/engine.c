@@ -25,7 +25,8 @@ static bool multiplies_tiles;      /* the processor does */
 static _Atomic bool tiles_refused; /* by the system, when a kernel asked */
 
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
-  if (reason_size == 0) {
+  if (reason_size <= 1) { /* no text is wanted */
+    memset(reason, 0, reason_size);
     return false;
   }
   va_list arguments;

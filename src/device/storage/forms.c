@@ -190,19 +190,13 @@ nd4c_form *nd4c_form_find(const nd4c_form_request *request) {
   return NULL;
 }
 
-nd4c_form *nd4c_form_share(const nd4c_form_request *request, const nd4c_form *known) {
-  const uint64_t hash = nd4c_layout_hash(request->layout);
+nd4c_form *nd4c_form_keep(const nd4c_form_request *request, nd4c_form *form) {
+  const bool serves = matches(form, request, form->hash);
   nd4c_lock_acquire(&forms_lock);
-  nd4c_form *form = atomic_load_explicit(&((nd4c_storage_body *)request->storage)->forms, memory_order_relaxed);
-  while (form != NULL && form != known) {
-    form = form->next;
-  }
-  form = form != NULL && matches(form, request, hash) ? form : NULL;
-  if (form != NULL) {
-    form->users++; /* the caller is another user, so it is not idle */
-  }
+  const bool kept = serves && form->body == (nd4c_storage_body *)request->storage;
+  form->users += kept; /* the caller is another user, so it is not idle */
   nd4c_lock_release(&forms_lock);
-  return form;
+  return kept ? form : NULL;
 }
 
 /* -- making ------------------------------------------------------------------------------------------------------- */

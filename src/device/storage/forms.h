@@ -28,9 +28,9 @@ typedef struct nd4c_form_request {
 /* The storage's form, one reference for the caller; NULL: there is none, or the contents have changed since. */
 nd4c_form *nd4c_form_find(const nd4c_form_request *request);
 
-/* A form that the caller holds, as `known`, if it serves the request; one more reference. The caller knows that the
- * contents have not changed: they are not read. NULL: it does not serve. */
-nd4c_form *nd4c_form_share(const nd4c_form_request *request, const nd4c_form *known);
+/* One more reference to a form that the caller holds, for the same input of the same array: if it has the layout that
+ * is wanted, and nd4c has not written the array since. The contents are not read. NULL: it does not serve. */
+nd4c_form *nd4c_form_keep(const nd4c_form_request *request, nd4c_form *form);
 
 /* A new form with undefined contents, one reference for the caller; other threads cannot find it yet. MEMORY,
  * MEMORY_CAP. */

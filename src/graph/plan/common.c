@@ -61,7 +61,7 @@ static nd4c_status describe_nodes(nd4c_plan_common *common) {
   nd4c_region region = {0};
   ND4C_TRY(nd4c_region_make(&common->region, graph->value_count, sizeof *kinds, &kinds));
   ND4C_TRY(nd4c_region_make(&common->region, graph->value_count, sizeof *masks, &masks));
-  ND4C_TRY(nd4c_region_make(&common->region, graph->value_count, sizeof(nd4c_choice *), &common->latest));
+  ND4C_TRY(nd4c_region_make(&common->region, graph->value_count, sizeof *common->latest, &common->latest));
   nd4c_status status = nd4c_region_make(&region, buckets, sizeof *first_of, &first_of);
   status = status == ND4C_OK ? nd4c_region_make(&region, buckets, sizeof *next, &next) : status;
   if (status == ND4C_OK) {
@@ -98,7 +98,7 @@ void nd4c_common_free(nd4c_plan_common *common) {
   }
   forget_pieces(common);
   for (int32_t i = 0; common->latest != NULL && i < common->graph->value_count; i++) {
-    nd4c_choice_release(common->latest[i]);
+    nd4c_choice_release(common->latest[i].choice);
   }
   for (int32_t i = 0; i < common->bucket_count; i++) {
     while (common->buckets[i] != NULL) {

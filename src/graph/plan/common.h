@@ -8,16 +8,25 @@
 
 #include "graph/plan.h"
 
-/* A choice with the signature that it was made for. */
+/* A choice with the signature that it was made for: of the class, that is of the node's kind and operands, and then of
+ * its constants. */
 typedef struct nd4c_common_choice {
   struct nd4c_common_choice *next; /* of the same bucket */
-  uint64_t hash;
-  nd4c_choice *choice; /* one reference */
-  int32_t length;      /* of the signature */
+  uint64_t hash;                   /* of the first key_length numbers */
+  nd4c_choice *choice;             /* one reference */
+  int32_t length, key_length;      /* of the signature; of what finds it: the class if the choice is a model for others,
+                                      else all of it */
   int32_t input_count;
   int64_t *signature;
   nd4c_tensor *inputs; /* those that are constants have their places */
 } nd4c_common_choice;
+
+/* The latest choice of a node with constants, for those of other extents. */
+typedef struct nd4c_common_latest {
+  nd4c_choice *choice; /* one reference; NULL: none */
+  nd4c_constant_input *items;
+  nd4c_tensor *inputs; /* those that are constants have their places */
+} nd4c_common_latest;
 
 /* A segment of the first binding, which all bindings have. */
 typedef struct nd4c_common_segment {
@@ -39,14 +48,14 @@ struct nd4c_plan_common {
   int32_t segmented_count, segment_count;
   int32_t *segment_of; /* by node; NULL: no compiler */
   nd4c_common_segment *segments;
-  bool *fed, *hidden;   /* as in the plan */
-  bool unfit;           /* passes of the first binding changed nodes, so nothing of it is shared */
-  nd4c_choice **latest; /* by a node's first output: its latest choice, one reference each */
+  bool *fed, *hidden;         /* as in the plan */
+  bool unfit;                 /* passes of the first binding changed nodes, so nothing of it is shared */
+  nd4c_common_latest *latest; /* by a node's first output */
   nd4c_common_choice **buckets;
   int32_t bucket_count, choice_count, choice_limit;
-  int64_t *signature; /* of the node that was looked up last, and its hash */
-  int32_t signature_capacity, signature_length;
-  uint64_t signature_hash;
+  int64_t *signature; /* of the node that was looked up last: of the class, and all of it */
+  int32_t signature_capacity, class_length, signature_length;
+  uint64_t class_hash, signature_hash;
 };
 
 /* Describes the nodes of a plan's graph with dims, which must not change afterwards, except for their order. `lock`:
@@ -68,14 +77,15 @@ nd4c_status nd4c_common_take_segment(nd4c_plan *plan, int32_t number, nd4c_step 
 /* Gives the inputs of a step that are constants the places and layouts that they have in `from`; extents and strides
  * stay the step's own, and with them whether the input is contiguous. */
 void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from, nd4c_step *step);
-/* Gives the step, whose operands are described, an earlier choice and the places of its constants; *found false: there
- * is none. */
-nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, bool *found);
+/* Gives the step, whose operands are described, an earlier choice and the places of its constants, or one that shares
+ * the state of a choice for other constants. `kernel`: only a state of this kernel is shared; NULL: of any. *found
+ * false: there is none. */
+nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, const nd4c_kernel *kernel, bool *found);
 /* Frees a choice that is off the table. */
 void nd4c_common_choice_free(nd4c_common_choice *choice);
 /* Keeps the choice of the step that was looked up last. */
 nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step);
-/* An earlier choice of the same node for other extents; NULL: none. Borrowed. */
-const nd4c_choice *nd4c_common_latest(const nd4c_plan *plan, const nd4c_step *step);
+/* The constants of a step that gets a choice: `items`, and what earlier choices of the node know of them. */
+nd4c_constants nd4c_common_constants(const nd4c_plan *plan, const nd4c_step *step, const nd4c_constant_input *items);
 
 #endif

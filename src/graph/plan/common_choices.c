@@ -1,5 +1,6 @@
 /* The kernel choices that the bindings of a plan share (common.h). A choice serves each node of the same op and
- * attributes whose operands have the same dtypes, extents and strides, and the same constants. */
+ * attributes whose operands have the same dtypes, extents and strides, and the same constants. Its state serves nodes
+ * with other constants, too, if its kernel has read none: a network of equal layers prepares one of them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -34,7 +35,7 @@ static nd4c_status make_room(nd4c_plan_common *common, const nd4c_plan *plan, co
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   int64_t length = 2;
   for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
-    length += 3 + 2 * (int64_t)step->tensors[i].rank;
+    length += 4 + 2 * (int64_t)step->tensors[i].rank;
   }
   for (int32_t i = 0; i < node->def->info.attr_count && node->attrs != NULL; i++) {
     length += 1 + (node->attrs[i].kind == ND4C_ATTR_INTS ? node->attrs[i].count : 1);
@@ -44,17 +45,32 @@ static nd4c_status make_room(nd4c_plan_common *common, const nd4c_plan *plan, co
                                         sizeof *common->signature, "a signature");
 }
 
+/* The slot that has the operand's memory if it is a constant; NULL: it is not. */
+static const nd4c_slot *constant_of(const nd4c_plan *plan, nd4c_value value) {
+  const nd4c_slot *root = value < 0 ? NULL : &plan->slots[plan->slots[value].root];
+  return root != NULL && root->kind == ND4C_SLOT_CONSTANT ? root : NULL;
+}
+
 static int32_t write_operand(const nd4c_plan *plan, nd4c_value value, const nd4c_tensor *tensor, int64_t *to) {
-  const nd4c_slot *slot = value < 0 ? NULL : &plan->slots[value];
-  const nd4c_slot *root = slot == NULL ? NULL : &plan->slots[slot->root];
-  const bool constant = root != NULL && root->kind == ND4C_SLOT_CONSTANT;
   int32_t length = 0;
-  to[length++] = slot == NULL ? -1 : (int64_t)tensor->dtype << 32 | tensor->rank;
-  to[length++] = constant ? (int64_t)(intptr_t)root->array : 0;
-  to[length++] = constant ? slot->offset : 0;
-  for (int32_t i = 0; slot != NULL && i < tensor->rank; i++) {
+  to[length++] = value < 0 ? -1 : (int64_t)tensor->dtype << 32 | tensor->rank;
+  const nd4c_slot *root = constant_of(plan, value);
+  to[length++] = root == NULL ? 0 : 1 + (nd4c_encoded_layout(root->array->storage) != NULL);
+  for (int32_t i = 0; value >= 0 && i < tensor->rank; i++) {
     to[length++] = tensor->shape[i];
     to[length++] = tensor->strides[i];
+  }
+  return length;
+}
+
+static int32_t write_constants(const nd4c_plan *plan, const nd4c_step *step, int64_t *to) {
+  int32_t length = 0;
+  for (int32_t i = 0; i < step->input_count; i++) {
+    const nd4c_slot *root = constant_of(plan, step->inputs[i]);
+    if (root != NULL) {
+      to[length++] = (int64_t)(intptr_t)root->array;
+      to[length++] = plan->slots[step->inputs[i]].offset;
+    }
   }
   return length;
 }
@@ -77,26 +93,35 @@ static int32_t write_attrs(const nd4c_graph_node *node, uint32_t mask, int64_t *
   return length;
 }
 
-static int32_t write_signature(const nd4c_plan *plan, const nd4c_step *step, int32_t kind) {
+static void write_signature(const nd4c_plan *plan, const nd4c_step *step, int32_t kind) {
+  nd4c_plan_common *common = plan->common;
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
-  int64_t *to = plan->common->signature;
+  int64_t *to = common->signature;
   int32_t length = 0;
   to[length++] = kind;
   for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
     const nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
     length += write_operand(plan, value, &step->tensors[i], to + length);
   }
-  const uint32_t mask = is_shared(plan, step) ? plan->common->attr_masks[node->outputs[0]] : 0;
-  return length + write_attrs(node, mask, to + length);
+  const uint32_t mask = is_shared(plan, step) ? common->attr_masks[node->outputs[0]] : 0;
+  length += write_attrs(node, mask, to + length);
+  const int32_t constants = write_constants(plan, step, to + length);
+  common->class_length = length;
+  common->signature_length = length + constants;
+  common->class_hash = nd4c_hash_bytes(0, to, (size_t)length * sizeof *to);
+  common->signature_hash = constants == 0
+                               ? common->class_hash
+                               : nd4c_hash_bytes(common->class_hash, to + length, (size_t)constants * sizeof *to);
 }
 
 /* -- the table -------------------------------------------------------------------------------------------------------
  */
 
+/* `length`: of the part of the signature that is the key. */
 static nd4c_common_choice *find(const nd4c_plan_common *common, uint64_t hash, int32_t length) {
   nd4c_common_choice *at =
       common->bucket_count == 0 ? NULL : common->buckets[hash & (uint64_t)(common->bucket_count - 1)];
-  while (at != NULL && (at->hash != hash || at->length != length ||
+  while (at != NULL && (at->hash != hash || at->key_length != length ||
                         memcmp(at->signature, common->signature, (size_t)length * sizeof *at->signature) != 0)) {
     at = at->next;
   }
@@ -165,7 +190,72 @@ static nd4c_status make_place(nd4c_plan_common *common) {
 
 /* -- what steps.c asks --------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, bool *found) {
+nd4c_constants nd4c_common_constants(const nd4c_plan *plan, const nd4c_step *step, const nd4c_constant_input *items) {
+  nd4c_constants constants = {.inputs = step->tensors, .items = items};
+  if (plan->common == NULL || !is_shared(plan, step)) {
+    return constants;
+  }
+  const nd4c_common_latest *latest = &plan->common->latest[plan->graph->nodes[step->node].outputs[0]];
+  bool same = latest->choice != NULL;
+  for (int32_t i = 0; i < step->input_count && same; i++) {
+    same = items[i].array == latest->items[i].array && items[i].offset == latest->items[i].offset;
+  }
+  constants.like = same ? latest->choice : NULL;
+  constants.placed = same ? latest->inputs : NULL;
+  return constants;
+}
+
+/* Keeps what later choices of the node can use of this one. */
+static nd4c_status note_latest(const nd4c_plan *plan, const nd4c_step *step) {
+  nd4c_plan_common *common = plan->common;
+  if (common->signature_length == common->class_length || !is_shared(plan, step)) {
+    return ND4C_OK; /* it has no constants */
+  }
+  nd4c_common_latest *latest = &common->latest[plan->graph->nodes[step->node].outputs[0]];
+  if (latest->inputs == NULL) {
+    ND4C_TRY(nd4c_region_make(&common->region, step->input_count, sizeof *latest->items, &latest->items));
+    ND4C_TRY(nd4c_region_make(&common->region, step->input_count, sizeof *latest->inputs, &latest->inputs));
+  }
+  nd4c_plan_find_constants(plan, step, latest->items);
+  memcpy(latest->inputs, step->tensors, (size_t)step->input_count * sizeof *latest->inputs);
+  nd4c_choice_release(latest->choice);
+  latest->choice = nd4c_choice_retain(step->choice);
+  return ND4C_OK;
+}
+
+/* Gives the step the choice or, if its constants are others, one that shares its state. */
+static nd4c_status take(nd4c_plan *plan, nd4c_step *step, const nd4c_common_choice *known, const nd4c_kernel *kernel) {
+  const nd4c_plan_common *common = plan->common;
+  const size_t constants = (size_t)(common->signature_length - common->class_length) * sizeof *common->signature;
+  if (constants == 0 ||
+      memcmp(known->signature + common->class_length, common->signature + common->class_length, constants) == 0) {
+    step->choice = nd4c_choice_retain(known->choice);
+    nd4c_common_place_constants(plan, known->inputs, step);
+    return ND4C_OK;
+  }
+  if (kernel != NULL && known->choice->kernel != kernel) {
+    return ND4C_OK;
+  }
+  const nd4c_constant_input *items = nd4c_plan_constants_of(plan, step);
+  if (items == NULL) {
+    return nd4c_error_code();
+  }
+  const nd4c_constants own = nd4c_common_constants(plan, step, items);
+  ND4C_TRY(nd4c_choice_make_alike(plan->context, &step->call, &own, known->choice, &step->choice));
+  if (step->choice == NULL) {
+    nd4c_constants_reset(&own, step->input_count);
+    return ND4C_OK;
+  }
+  nd4c_plan_note_bound(plan, step, items);
+  const nd4c_status status = note_latest(plan, step);
+  if (status != ND4C_OK) {
+    nd4c_choice_release(step->choice); /* the plan does not count the step yet */
+    step->choice = NULL;
+  }
+  return status;
+}
+
+nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, const nd4c_kernel *kernel, bool *found) {
   nd4c_plan_common *common = plan->common;
   const int32_t kind = kind_of(plan, step);
   *found = false;
@@ -173,25 +263,15 @@ nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, bool *foun
     return ND4C_OK;
   }
   ND4C_TRY(make_room(common, plan, step));
-  const int32_t length = write_signature(plan, step, kind);
-  common->signature_length = length;
-  common->signature_hash = nd4c_hash_bytes(0, common->signature, (size_t)length * sizeof *common->signature);
-  const nd4c_common_choice *known = find(common, common->signature_hash, length);
-  if (known != NULL) {
-    *found = true;
-    step->choice = nd4c_choice_retain(known->choice);
-    nd4c_common_place_constants(plan, known->inputs, step);
+  write_signature(plan, step, kind);
+  const nd4c_common_choice *known = find(common, common->class_hash, common->class_length);
+  ND4C_TRY(known != NULL ? take(plan, step, known, kernel) : ND4C_OK);
+  if (step->choice == NULL && common->signature_length > common->class_length) {
+    known = find(common, common->signature_hash, common->signature_length);
+    ND4C_TRY(known != NULL ? take(plan, step, known, kernel) : ND4C_OK);
   }
+  *found = step->choice != NULL;
   return ND4C_OK;
-}
-
-static void note_latest(const nd4c_plan *plan, const nd4c_step *step, nd4c_choice *choice) {
-  nd4c_plan_common *common = plan->common;
-  const nd4c_value value = plan->graph->nodes[step->node].outputs[0];
-  if (choice->form_count > 0 && is_shared(plan, step)) {
-    nd4c_choice_release(common->latest[value]);
-    common->latest[value] = nd4c_choice_retain(choice);
-  }
 }
 
 nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step) {
@@ -201,15 +281,20 @@ nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step) {
     return ND4C_OK;
   }
   ND4C_TRY(make_place(common));
+  ND4C_TRY(note_latest(plan, step));
   const int32_t length = common->signature_length;
   const size_t signature = (size_t)length * sizeof(int64_t), inputs = (size_t)step->input_count * sizeof(nd4c_tensor);
   nd4c_common_choice *kept = nd4c_recycle_take_raw(sizeof *kept + signature + inputs);
   if (kept == NULL) {
     return nd4c_fail_memory("a kernel choice of a plan", sizeof *kept + signature + inputs);
   }
-  *kept = (nd4c_common_choice){.hash = common->signature_hash,
+  /* A class has one model: the first one whose kernel could take all constants so far. */
+  const bool model =
+      nd4c_choice_is_model(step->choice) && find(common, common->class_hash, common->class_length) == NULL;
+  *kept = (nd4c_common_choice){.hash = model ? common->class_hash : common->signature_hash,
                                .choice = nd4c_choice_retain(step->choice),
                                .length = length,
+                               .key_length = model ? common->class_length : length,
                                .input_count = step->input_count,
                                .signature = (int64_t *)(kept + 1),
                                .inputs = (nd4c_tensor *)((char *)(kept + 1) + signature)};
@@ -217,10 +302,5 @@ nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step) {
   memcpy(kept->inputs, step->tensors, inputs);
   link_choice(common, kept);
   common->choice_count++;
-  note_latest(plan, step, step->choice);
   return ND4C_OK;
-}
-
-const nd4c_choice *nd4c_common_latest(const nd4c_plan *plan, const nd4c_step *step) {
-  return !is_shared(plan, step) ? NULL : plan->common->latest[plan->graph->nodes[step->node].outputs[0]];
 }

@@ -42,15 +42,19 @@ void nd4c_plan_describe_operands(const nd4c_plan *plan, nd4c_step *step) {
   }
 }
 
-/* The constants among a step's inputs; NULL: no memory. */
-static const nd4c_constant_input *constants_of(nd4c_plan *plan, const nd4c_step *step) {
-  nd4c_constant_input *items = nd4c_region_take(&plan->region, step->input_count, sizeof *items);
-  for (int32_t i = 0; items != NULL && i < step->input_count; i++) {
+void nd4c_plan_find_constants(const nd4c_plan *plan, const nd4c_step *step, nd4c_constant_input *items) {
+  for (int32_t i = 0; i < step->input_count; i++) {
     const nd4c_slot *slot = step->inputs[i] < 0 ? NULL : &plan->slots[step->inputs[i]];
     const nd4c_slot *root = slot == NULL ? NULL : &plan->slots[slot->root];
-    if (root != NULL && root->kind == ND4C_SLOT_CONSTANT) {
-      items[i] = (nd4c_constant_input){root->array, slot->offset};
-    }
+    items[i] = root != NULL && root->kind == ND4C_SLOT_CONSTANT ? (nd4c_constant_input){root->array, slot->offset}
+                                                                : (nd4c_constant_input){NULL, 0};
+  }
+}
+
+const nd4c_constant_input *nd4c_plan_constants_of(nd4c_plan *plan, const nd4c_step *step) {
+  nd4c_constant_input *items = nd4c_region_take(&plan->region, step->input_count, sizeof *items);
+  if (items != NULL) {
+    nd4c_plan_find_constants(plan, step, items);
   }
   return items;
 }
@@ -74,7 +78,7 @@ static void set_place(const nd4c_plan *plan, int32_t place, nd4c_step *step) {
   step->call.width = context->width;
 }
 
-static void note_bound(nd4c_plan *plan, const nd4c_step *step, const nd4c_constant_input *items) {
+void nd4c_plan_note_bound(nd4c_plan *plan, const nd4c_step *step, const nd4c_constant_input *items) {
   for (int32_t i = 0; i < step->input_count; i++) {
     if (items[i].array != NULL && step->tensors[i].layout == ND4C_LAYOUT_STRIDED) {
       plan->slots[plan->slots[step->inputs[i]].root].bound = true;
@@ -96,16 +100,16 @@ static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call", step->call.op->name,
                      context->device->name);
   }
-  const nd4c_constants constants = {step->tensors, items, plan->common != NULL ? nd4c_common_latest(plan, step) : NULL};
+  const nd4c_constants constants = nd4c_common_constants(plan, step, items);
   ND4C_TRY(nd4c_choice_make(context, &step->call, &constants, plan->compile, &step->choice));
-  note_bound(plan, step, items);
+  nd4c_plan_note_bound(plan, step, items);
   return ND4C_OK;
 }
 
 /* Tries the device of the node's placement; then, with a line in the report, the plan's device and the others. */
 static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
   int32_t wanted = nd4c_plan_place_of(plan, step->node);
-  const nd4c_constant_input *items = constants_of(plan, step);
+  const nd4c_constant_input *items = nd4c_plan_constants_of(plan, step);
   if (items == NULL) {
     return nd4c_error_code();
   }
@@ -245,14 +249,15 @@ static nd4c_status keep_kernel(nd4c_plan *plan, const nd4c_step *from, nd4c_step
   if (from == NULL || from->choice->kernel == NULL) {
     return ND4C_OK;
   }
-  const nd4c_constant_input *items = constants_of(plan, step);
+  const nd4c_constant_input *items = nd4c_plan_constants_of(plan, step);
   if (items == NULL) {
     return nd4c_error_code();
   }
-  const nd4c_constants constants = {step->tensors, items, from->choice};
+  const nd4c_constants constants = {
+      .inputs = step->tensors, .items = items, .like = from->choice, .placed = from->tensors};
   ND4C_TRY(nd4c_choice_make_with(plan->context, &step->call, &constants, from->choice->kernel, &step->choice));
   if (step->choice != NULL) {
-    note_bound(plan, step, items);
+    nd4c_plan_note_bound(plan, step, items);
   }
   return ND4C_OK;
 }
@@ -265,15 +270,15 @@ static nd4c_status choose_shared(nd4c_plan *plan, nd4c_step *step) {
   if (keep_choice(plan, from, step)) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_common_find_choice(plan, step, &found));
+  ND4C_TRY(nd4c_common_find_choice(plan, step, from != NULL ? from->choice->kernel : NULL, &found));
   if (found) {
     return ND4C_OK;
   }
   ND4C_TRY(keep_kernel(plan, from, step));
-  if (step->choice != NULL) {
+  if (step->choice != NULL && !nd4c_choice_is_model(step->choice)) {
     return ND4C_OK; /* not added: a growing sequence does not come back to these extents */
   }
-  ND4C_TRY(choose(plan, step));
+  ND4C_TRY(step->choice == NULL ? choose(plan, step) : ND4C_OK);
   const nd4c_status status = nd4c_common_add_choice(plan, step);
   if (status != ND4C_OK) {
     nd4c_choice_release(step->choice); /* the plan does not count the step yet */
