@@ -12,11 +12,12 @@ enum { ND4C_FAST_INPUTS = 10, ND4C_FAST_OUTPUTS = 8 };
 bool nd4c_rewrite_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                           const nd4c_attr_value *attrs);
 
-/* Whether the context's device has a fast product of matrices of this floating dtype. */
-bool nd4c_multiplies_fast(const nd4c_context *context, nd4c_dtype dtype);
 /* The same for ops of quantised values: kernels of the host see the numbers of constant scales, zero points and
  * biases, and extents that are dims count as 64, since these kernels ask whether there is enough work. */
 bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                             const nd4c_attr_value *attrs);
+
+/* Whether the context's device has a fast product of matrices of this floating dtype. */
+bool nd4c_multiplies_fast(const nd4c_context *context, nd4c_dtype dtype);
 
 #endif
