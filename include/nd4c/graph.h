@@ -79,6 +79,10 @@ ND4C_API const char *nd4c_graph_output_name(const nd4c_graph *graph, int32_t ind
 ND4C_API nd4c_value nd4c_graph_input_value(const nd4c_graph *graph, int32_t index);
 ND4C_API nd4c_value nd4c_graph_output_value(const nd4c_graph *graph, int32_t index);
 
+/* Whether an op takes inputs and attributes whose extents depend on the graph's dims; false for an unknown op. The
+ * others are refused by nd4c_graph_op with UNSUPPORTED. Any thread. */
+ND4C_API bool nd4c_op_takes_dims(nd4c_op op);
+
 /* -- looking at a graph ------------------------------------------------------------------------------------------- */
 
 /* A node of a graph. Texts and lists are the graph's: valid until it is destroyed or, for a graph that is still being
@@ -95,6 +99,9 @@ typedef struct nd4c_node_info {
   /* Estimates from the op and the shapes: additions and multiplications (a function such as exp counts as eight), and
    * the bytes that are read and written; 0 for ops whose result can be a view. */
   double operations, bytes;
+  /* The labels of the recorded nodes that passes merged into the node, in their order ("conv1 + bn1 + relu1"; of more
+   * than eight the first seven and the last). NULL: fewer than two. */
+  const char *parts;
 } nd4c_node_info;
 
 /* Nodes in an order in which they can run, from 0; a node's inputs come from nodes before it. 0 for NULL. */
@@ -214,7 +221,8 @@ typedef struct nd4c_plan_options {
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
  * the context's settings and stream, even if the context is destroyed first, and the kernels chosen now: later changes
  * of configuration (forced or disabled engines, strictness) affect later plans only. ARGUMENT: the graph has no outputs
- * and assigns no variable. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node.
+ * and assigns no variable. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node. CANCELLED and
+ * DEADLINE: the thread's cancellation stopped it in one of its stages (nd4c/cancellation.h).
  *
  * If the graph has dims, each must follow from the inputs: an input has an extent that is the dim, or a multiple of it
  * plus a number (UNSUPPORTED; the text names the dim). Runs choose kernels for the sizes that they bring, with the

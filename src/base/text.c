@@ -154,6 +154,21 @@ char *nd4c_text_clean(char *text, bool lines) {
   return text;
 }
 
+void nd4c_text_name(nd4c_text *text, const char *name) {
+  for (size_t plain = 0; *name != '\0'; plain = 0) {
+    for (size_t bytes = 1; bytes > 0; plain += bytes) {
+      bytes = nd4c_text_character(name + plain);
+    }
+    nd4c_text_append(text, name, plain);
+    name += plain;
+    if (*name != '\0') {
+      const char *shown = *name == '\n' ? "\\n" : *name == '\r' ? "\\r" : *name == '\t' ? "\\t" : "?";
+      nd4c_text_append(text, shown, strlen(shown));
+      name++;
+    }
+  }
+}
+
 static char small_letter(char c) {
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }

@@ -18,6 +18,9 @@ typedef struct nd4c_text {
 
 void nd4c_text_append(nd4c_text *text, const char *bytes, size_t length);
 void nd4c_text_print(nd4c_text *text, const char *format, ...) ND4C_PRINTF(2, 3);
+/* Appends a name from outside nd4c on one line, and valid UTF-8: line ends and tabs as \\n, \\r, \\t, other control
+ * characters and invalid bytes as '?'. */
+void nd4c_text_name(nd4c_text *text, const char *name);
 void nd4c_text_free(nd4c_text *text);
 /* Gives the text to the caller, which frees it with nd4c_free; "" if it is empty. MEMORY if an append failed: the text
  * is then freed. */

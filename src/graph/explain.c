@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/variables.h"
 #include "graph/passes.h"
 #include "graph/quantization.h"
@@ -70,6 +71,7 @@ static nd4c_status before_run(nd4c_pass_watch *watch, const nd4c_plan *plan, con
   memset(e->seen, 0, (size_t)e->seen_count * sizeof *e->seen);
   for (int32_t i = 0; i < graph->node_count; i++) {
     const nd4c_value value = graph->nodes[i].outputs[0];
+    ND4C_TRY(nd4c_cancellation_poll());
     e->seen[value] = see(graph, value);
   }
   return ND4C_OK;
@@ -87,7 +89,9 @@ static bool begin_line(explainer *e) {
 }
 
 static void print_node(nd4c_text *text, const nd4c_op_def *def, const char *label) {
-  nd4c_text_print(text, label[0] != '\0' ? "%s '%s'" : "%s", def->info.name, label);
+  nd4c_text_print(text, label[0] != '\0' ? "%s '" : "%s", def->info.name);
+  nd4c_text_name(text, label);
+  nd4c_text_print(text, label[0] != '\0' ? "'" : "");
 }
 
 /* The op that a node has now, and what it was made from. */
@@ -182,6 +186,7 @@ static nd4c_status after_run(nd4c_pass_watch *watch, const nd4c_plan *plan, cons
   tell_guards(e, graph);
   e->written = e->left_out = 0;
   for (int32_t i = 0; i < graph->value_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     if (i < e->seen_count) {
       tell_old(e, graph, i);
     } else {
@@ -311,6 +316,7 @@ static void print_reasons(const char *why, nd4c_text *text) {
 /* Fills in `all`, by step, and prints each list once. `sorted`: room for an address of each. */
 static nd4c_status print_grouped(const nd4c_plan *plan, step_reasons *all, step_reasons **sorted, nd4c_text *text) {
   for (int32_t i = 0; i < plan->step_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(explain_any(plan, &plan->steps[i], &all[i].text));
     if (all[i].text.failed) {
       return nd4c_fail_memory("an explanation", all[i].text.capacity);

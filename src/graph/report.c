@@ -173,6 +173,11 @@ static void print_forms(const nd4c_graph_node *node, const nd4c_choice *choice, 
   }
 }
 
+/* The labels of what a node was made from, or its own. */
+static const char *label_of(const nd4c_graph_node *node) {
+  return node->parts.text != NULL ? node->parts.text : node->label;
+}
+
 static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   const nd4c_step *step = &plan->steps[index];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
@@ -193,21 +198,24 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
     nd4c_text_print(text, ":");
     for (int32_t i = 0; i < step->segment->node_count; i++) {
       const nd4c_graph_node *part = &plan->graph->nodes[step->segment->first + i];
-      nd4c_text_print(text, " %s%s%s", part->def->info.name, part->label[0] != '\0' ? "=" : "", part->label);
+      nd4c_text_print(text, " %s%s", part->def->info.name, part->label[0] != '\0' ? "=" : "");
+      nd4c_text_name(text, label_of(part));
     }
     print_operands(plan, step, text);
     nd4c_text_print(text, "\n");
     return;
   }
   if (step->control != NULL) {
-    nd4c_text_print(text, "%s%s", node->label, node->label[0] != '\0' ? ": " : "");
+    nd4c_text_name(text, node->label);
+    nd4c_text_print(text, "%s", node->label[0] != '\0' ? ": " : "");
     nd4c_plan_print_control(step, text);
     print_operands(plan, step, text);
     nd4c_text_print(text, "\n");
     return;
   }
-  nd4c_text_print(text, "%s%s%s: %s %s", node->def->info.name, node->label[0] != '\0' ? " " : "", node->label,
-                  nd4c_choice_engine(step->choice), nd4c_choice_name(step->choice));
+  nd4c_text_print(text, "%s%s", node->def->info.name, label_of(node)[0] != '\0' ? " " : "");
+  nd4c_text_name(text, label_of(node));
+  nd4c_text_print(text, ": %s %s", nd4c_choice_engine(step->choice), nd4c_choice_name(step->choice));
   if (node->fused != NULL) {
     nd4c_text_print(text, " [%s]", node->fused);
   }

@@ -99,9 +99,18 @@ static void names_without_case(void **state) {
   assert_false(nd4c_text_begins_any_case("CP", "cpu", 3));
 }
 
+static void names_stay_on_a_line(void **state) {
+  (void)state;
+  nd4c_text text = {0};
+  nd4c_text_name(&text, "a\nb\r\tc\033[1m \xc3\xa9\xff");
+  nd4c_text_name(&text, "");
+  assert_string_equal(text.bytes, "a\\nb\\r\\tc?[1m \xc3\xa9?");
+  nd4c_text_free(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(characters), cmocka_unit_test(cleaning),
-                                     cmocka_unit_test(names_without_case),
+                                     cmocka_unit_test(names_stay_on_a_line), cmocka_unit_test(names_without_case),
                                      cmocka_unit_test(a_failure_ends_with_a_whole_character)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,10 @@ void cli_print_text(FILE *file, const char *text) {
   print_clean(file, text, true);
 }
 
+const char *cli_node_name(const nd4c_node_info *node) {
+  return node->parts != NULL ? node->parts : node->label;
+}
+
 char *cli_clean_name(char *name) {
   for (char *at = name; *at != '\0';) {
     const size_t bytes = cli_character(at);

@@ -55,6 +55,8 @@ size_t cli_character(const char *at);
 void cli_print_name(FILE *file, const char *name);
 void cli_print_text(FILE *file, const char *text);
 char *cli_clean_name(char *name);
+/* The labels of what a node was made from, or its own; "" without any. */
+const char *cli_node_name(const nd4c_node_info *node);
 
 /* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if the library refuses it. */
 int cli_set_property(const cli_command *command, const char *assignment);

@@ -34,7 +34,7 @@ static nd4c_status visit_step(walk *w, const nd4c_plan *plan, int32_t index, con
     status = nd4c_plan_get_node(plan, info.first_node, &node);
     if (status == ND4C_OK) {
       (void)snprintf(row->node, sizeof row->node, info.node_count > 1 ? "segment of %s" : "%s", node.op->name);
-      (void)snprintf(row->label, sizeof row->label, "%s", node.label);
+      (void)snprintf(row->label, sizeof row->label, "%s", cli_node_name(&node));
     }
   }
   w->next++;

@@ -215,13 +215,13 @@ static void print_numbers(double seconds, double whole, double operations, doubl
                seconds > 0 ? 1e-9 * operations / seconds : 0, seconds > 0 ? 1e-9 * bytes / seconds : 0);
 }
 
-/* "conv 'Relu_3' [conv + relu]" for each node of the step. */
+/* "conv 'Conv_2 + Relu_3' [conv + relu]" for each node of the step. */
 static void print_nodes(const nd4c_model *model, const nd4c_step_info *info) {
   for (int32_t i = 0; i < info->node_count; i++) {
     nd4c_node_info node = {.struct_size = sizeof node};
     if (nd4c_model_get_node(model, info->first_node + i, &node) == ND4C_OK) {
       (void)printf("%s%s", i == 0 ? "" : ", ", node.op->name);
-      run_print_label(node.label);
+      run_print_label(cli_node_name(&node));
       (void)printf(node.fused != NULL ? " [%s]" : "%s", node.fused != NULL ? node.fused : "");
     }
   }
@@ -301,6 +301,9 @@ static void add_step(const nd4c_model *model, const run_profile *profile, const 
       cJSON *one = add_item(nodes);
       (void)cJSON_AddStringToObject(one, "op", node.op->name);
       (void)cJSON_AddStringToObject(one, "label", node.label);
+      if (node.parts != NULL) {
+        (void)cJSON_AddStringToObject(one, "parts", node.parts);
+      }
       if (node.fused != NULL) {
         (void)cJSON_AddStringToObject(one, "fused", node.fused);
       }

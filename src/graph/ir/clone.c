@@ -1,5 +1,6 @@
 /* Copies a whole graph, so that passes can rewrite the copy. plan.c and ahead.c begin with it. */
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/control.h"
 #include "graph/ir/variables.h"
 
@@ -7,6 +8,7 @@ static nd4c_status clone_values(const nd4c_graph *from, nd4c_graph *to) {
   for (int32_t i = 0; i < from->value_count; i++) {
     const nd4c_graph_value *value = &from->values[i];
     nd4c_value added = ND4C_VALUE_NONE;
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(nd4c_graph_add_value(to, value->dtype, value->rank, value->shape, &added));
     to->values[added].constant = nd4c_array_retain(value->constant);
     to->values[added].input = value->input;
@@ -19,10 +21,12 @@ static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
   ND4C_TRY(nd4c_grow(&to->nodes, &to->node_capacity, from->node_count, sizeof *to->nodes, "nodes of a graph"));
   for (int32_t i = 0; i < from->node_count; i++) {
     nd4c_graph_node node = from->nodes[i];
+    ND4C_TRY(nd4c_cancellation_poll());
     node.inputs = nd4c_region_copy(&to->region, node.inputs, node.input_count, sizeof *node.inputs);
     node.outputs = nd4c_region_copy(&to->region, node.outputs, node.output_count, sizeof *node.outputs);
     node.label = nd4c_region_text(&to->region, node.label);
     node.fused = NULL;
+    node.parts = (nd4c_parts){.count = 0};
     ND4C_TRY(nd4c_notes_copy(from->nodes[i].notes, &to->region, &node.notes));
     if (node.control != NULL) {
       ND4C_TRY(nd4c_graph_hold_control(to, node.control));

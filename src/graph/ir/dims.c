@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/control.h"
 #include "graph/ir/variables.h"
 
@@ -248,6 +249,7 @@ static nd4c_status bind_node(const nd4c_graph *graph, const nd4c_binding *bindin
       (made.fused == NULL && node->fused != NULL)) {
     return nd4c_error_code();
   }
+  ND4C_TRY(nd4c_parts_copy(&node->parts, &bound->region, &made.parts));
   ND4C_TRY(nd4c_notes_copy(node->notes, &bound->region, &made.notes));
   ND4C_TRY(nd4c_graph_copy_attrs(bound, node->def->info.attr_count, node->attrs, &made.attrs));
   ND4C_TRY(nd4c_graph_bind_attrs(binding, node->def, bound, made.attrs));
@@ -267,6 +269,7 @@ static nd4c_status bind_values(const nd4c_graph *graph, const nd4c_binding *bind
     const bool given = value->constant != NULL || value->input >= 0 || value->variable >= 0;
     int64_t shape[ND4C_MAX_RANK];
     nd4c_value added = ND4C_VALUE_NONE;
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(bind_list(binding, given ? value->rank : 0, value->shape, shape));
     ND4C_TRY(nd4c_graph_add_value(bound, value->dtype, given ? value->rank : 0, shape, &added));
     bound->values[added].constant = nd4c_array_retain(value->constant);
@@ -282,6 +285,7 @@ static nd4c_status bind_all(const nd4c_graph *graph, const nd4c_binding *binding
   ND4C_TRY(
       nd4c_grow(&bound->nodes, &bound->node_capacity, graph->node_count, sizeof *bound->nodes, "nodes of a graph"));
   for (int32_t i = 0; i < graph->node_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(bind_node(graph, binding, &graph->nodes[i], bound));
   }
   for (int32_t i = 0; i < graph->inputs.count; i++) {

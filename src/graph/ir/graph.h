@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "base/region.h"
 #include "graph/names/notes.h"
+#include "graph/names/parts.h"
 #include "graph/names/ports.h"
 #include "graph/names/scopes.h"
 #include "nd4c/graph.h"
@@ -37,6 +38,7 @@ typedef struct nd4c_graph_node {
   nd4c_attr_value *attrs; /* in the schema's order, all set; lists in the region */
   const char *label;      /* "" if it has none */
   const char *fused;      /* ops this node stands for ("conv + batch_norm + relu"), NULL: itself */
+  nd4c_parts parts;       /* labels of the nodes that it stands for */
   nd4c_note *notes;       /* its metadata */
   nd4c_control *control;  /* its bodies, of which the graph holds a reference; NULL: an op */
   bool again;             /* computed once more on purpose (passes/recompute.c): no other node stands for it */

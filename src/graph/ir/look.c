@@ -2,6 +2,11 @@
 #include "base/status.h"
 #include "graph/ir/cost.h"
 
+bool nd4c_op_takes_dims(nd4c_op op) {
+  const nd4c_op_def *def = nd4c_op_get_def(op);
+  return def != NULL && nd4c_op_takes_symbolic(def, NULL);
+}
+
 int32_t nd4c_graph_node_count(const nd4c_graph *graph) {
   return graph == NULL || nd4c_graph_check(graph) != ND4C_OK ? 0 : graph->node_count;
 }
@@ -35,5 +40,8 @@ nd4c_status nd4c_graph_get_node(const nd4c_graph *graph, int32_t index, nd4c_nod
   info->fused = node->fused;
   info->operations = cost.operations;
   info->bytes = cost.bytes;
+  if (ND4C_HAS_FIELD(info, parts)) {
+    info->parts = node->parts.text;
+  }
   return ND4C_OK;
 }

@@ -235,6 +235,91 @@ static void remove_unread(nd4c_rewrite *rewrite, const nd4c_graph_node *removed)
   }
 }
 
+/* Nodes that a rewrite leaves without readers, the replaced one among them. */
+typedef struct merged_nodes {
+  int32_t indices[ND4C_PARTS_MOST];
+  int32_t count;
+} merged_nodes;
+
+static int32_t count_reads(const nd4c_rewrite *rewrite, const nd4c_graph_node *replaced, const merged_nodes *merged,
+                           nd4c_value value) {
+  int32_t reads = 0;
+  for (int32_t i = 0; i < merged->count; i++) {
+    const nd4c_graph_node *node = i == 0 ? replaced : &rewrite->graph->nodes[merged->indices[i]];
+    for (int32_t k = 0; k < node->input_count; k++) {
+      reads += node->inputs[k] == value;
+    }
+  }
+  return reads;
+}
+
+static bool only_merged_read(const nd4c_rewrite *rewrite, const nd4c_graph_node *replaced, const merged_nodes *merged,
+                             const nd4c_graph_node *node) {
+  for (int32_t i = 0; i < node->output_count; i++) {
+    const nd4c_value value = node->outputs[i];
+    if (rewrite->uses[value] != count_reads(rewrite, replaced, merged, value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_merged(const merged_nodes *merged, int32_t index) {
+  for (int32_t i = 0; i < merged->count; i++) {
+    if (merged->indices[i] == index) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Goes back from the replaced node, whose reads still count, as the new node's do. The nodes are in the order of their
+ * numbers then. */
+static void find_merged(const nd4c_rewrite *rewrite, const nd4c_graph_node *replaced, int32_t index,
+                        merged_nodes *merged) {
+  *merged = (merged_nodes){.indices = {index}, .count = 1};
+  for (int32_t i = 0; i < merged->count; i++) {
+    const nd4c_graph_node *node = i == 0 ? replaced : &rewrite->graph->nodes[merged->indices[i]];
+    for (int32_t k = 0; k < node->input_count && merged->count < (int32_t)ND4C_PARTS_MOST; k++) {
+      const int32_t before = node->inputs[k] < 0 ? -1 : rewrite->graph->values[node->inputs[k]].producer;
+      const nd4c_graph_node *producer = before < 0 ? NULL : &rewrite->graph->nodes[before];
+      if (producer != NULL && producer->def != NULL && !is_merged(merged, before) &&
+          only_merged_read(rewrite, replaced, merged, producer)) {
+        merged->indices[merged->count++] = before;
+      }
+    }
+  }
+  for (int32_t i = 1; i < merged->count; i++) {
+    const int32_t moved = merged->indices[i];
+    int32_t at = i;
+    for (; at > 0 && merged->indices[at - 1] > moved; at--) {
+      merged->indices[at] = merged->indices[at - 1];
+    }
+    merged->indices[at] = moved;
+  }
+}
+
+/* Adds a node's labels; the last one takes the place of another if there is no room. */
+static void add_labels(const nd4c_graph_node *node, const char **labels, int32_t *count) {
+  const bool alone = node->parts.count == 0;
+  for (int32_t i = 0; i < (alone ? node->label[0] != '\0' : node->parts.count); i++) {
+    *count = *count < (int32_t)ND4C_PARTS_MOST ? *count : (int32_t)ND4C_PARTS_MOST - 1;
+    labels[(*count)++] = alone ? node->label : node->parts.labels[i];
+  }
+}
+
+static nd4c_status merge_labels(nd4c_rewrite *rewrite, const nd4c_graph_node *replaced, int32_t index,
+                                nd4c_parts *parts) {
+  const char *labels[ND4C_PARTS_MOST];
+  int32_t count = 0;
+  merged_nodes merged;
+  find_merged(rewrite, replaced, index, &merged);
+  for (int32_t i = 0; i < merged.count; i++) {
+    add_labels(merged.indices[i] == index ? replaced : &rewrite->graph->nodes[merged.indices[i]], labels, &count);
+  }
+  return nd4c_parts_make(&rewrite->graph->region, labels, count, parts);
+}
+
 nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, const nd4c_value *inputs,
                               int32_t input_count, const nd4c_attr_value *attrs, const char *fused, bool *done) {
   nd4c_graph *graph = rewrite->graph;
@@ -255,10 +340,11 @@ nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, 
   nd4c_graph_node replaced = graph->nodes[index];
   graph->nodes[index] = made;
   read_inputs(rewrite, index); /* before the old reads end, so that nothing looks unread in between */
+  const nd4c_status named = merge_labels(rewrite, &replaced, index, &graph->nodes[index].parts);
   nd4c_rewrite_remove(rewrite, &replaced);
   remove_unread(rewrite, &replaced);
   rewrite->changes++;
-  return ND4C_OK;
+  return named;
 }
 
 void nd4c_rewrite_input(nd4c_rewrite *rewrite, nd4c_graph_node *node, int32_t position, nd4c_value value) {

@@ -85,6 +85,37 @@ static void errors_and_reports_show_names(void **unused) {
   nd4c_graph_destroy(graph);
 }
 
+/* A node that passes merge others into names all of them; line ends in a label end no line of a text. */
+static void merged_nodes_name_their_parts(void **unused) {
+  (void)unused;
+  const int64_t given[] = {4, 8}, square[] = {8, 8}, list[] = {8};
+  static const char *const labels[] = {"product", "bi\nas", "act"};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, given);
+  const nd4c_value w = check_constant(graph, 2, square, 1, -1, 1), bias = check_constant(graph, 1, list, 2, -1, 1);
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_matmul, (nd4c_value[]){x, w}, 2, NULL, 0, labels[0], &x, 1));
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_add, (nd4c_value[]){x, bias}, 2, NULL, 0, labels[1], &x, 1));
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_relu, &x, 1, NULL, 0, labels[2], &x, 1));
+  CHECK_OK(nd4c_graph_output(graph, "y", x));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  nd4c_node_info node = {.struct_size = sizeof node};
+  char *report = NULL, *told = NULL;
+  CHECK_OK(nd4c_plan_get_node(plan, nd4c_graph_node_count(plan->graph) - 1, &node));
+  assert_non_null(node.parts);
+  assert_string_equal(node.parts, "product + bi\nas + act");
+  assert_string_equal(node.label, "act");
+  CHECK_OK(nd4c_plan_report(plan, &report));
+  assert_non_null(strstr(report, "linear product + bi\\nas + act: "));
+  CHECK_OK(nd4c_graph_explain(graph, NULL, NULL, -1, &told));
+  assert_non_null(strstr(told, "add 'bi\\nas'"));
+  assert_null(strstr(told, "\nas'"));
+  nd4c_free(report);
+  nd4c_free(told);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void scopes_are_checked(void **unused) {
   (void)unused;
   nd4c_graph *graph = NULL;
@@ -227,6 +258,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scopes_name_nodes_and_variables),
       cmocka_unit_test(errors_and_reports_show_names),
+      cmocka_unit_test(merged_nodes_name_their_parts),
       cmocka_unit_test(scopes_are_checked),
       cmocka_unit_test(labels_may_be_set),
       cmocka_unit_test(metadata_is_kept),

@@ -26,7 +26,8 @@ static int32_t *find_producers(const nd4c_graph *graph) {
   return producers;
 }
 
-/* The node that a user means: by value, by its whole label, else the first whose label has the text as a part. */
+/* The node that a user means: by value, by its whole label, else the first whose label, or one of whose parts, has the
+ * text in it. */
 static int32_t find_node(const nd4c_graph *graph, const int32_t *producers, const char *around) {
   char *end = NULL;
   const long value = around[0] == '%' ? strtol(around + 1, &end, 10) : -1;
@@ -39,7 +40,7 @@ static int32_t find_node(const nd4c_graph *graph, const int32_t *producers, cons
     if (describe(graph, i, &node) && strcmp(node.label, around) == 0) {
       return i;
     }
-    part = part < 0 && strstr(node.label, around) != NULL ? i : part;
+    part = part < 0 && strstr(cli_node_name(&node), around) != NULL ? i : part;
   }
   return part;
 }

@@ -222,9 +222,9 @@ void graph_print_node(FILE *file, const nd4c_graph *graph, int32_t index) {
     print_type(file, graph, node.outputs[i]);
   }
   (void)fprintf(file, " = %s ", node.op->name);
-  if (node.label[0] != '\0') {
+  if (cli_node_name(&node)[0] != '\0') {
     (void)fputc('\'', file);
-    cli_print_name(file, node.label);
+    cli_print_name(file, cli_node_name(&node));
     (void)fputs("' ", file);
   }
   (void)fputc('(', file);
