@@ -302,12 +302,20 @@ nd4c_status nd4c_graph_scan(nd4c_graph *graph, const nd4c_graph *body, const nd4
       .graph = graph, .function = "scan", .label = label, .control = {.kind = ND4C_CONTROL_SCAN, .limit = INT64_MAX}};
   ND4C_TRY(nd4c_graph_check(graph));
   const nd4c_graph_mark mark = nd4c_graph_begin_recording(graph);
+  nd4c_value *made = NULL;
   nd4c_status status = named(&b, build_scan(&b, body, options, outputs, output_count));
-  status = status == ND4C_OK ? record(&b, outputs) : status;
-  status = status == ND4C_OK ? named(&b, move_outputs(&b, options, outputs)) : status;
+  if (status == ND4C_OK) {
+    status = nd4c_allocate_or_fail((size_t)output_count + 1, sizeof *made, "outputs of a scan", &made);
+  }
+  status = status == ND4C_OK ? record(&b, made) : status;
+  status = status == ND4C_OK ? named(&b, move_outputs(&b, options, made)) : status;
   if (status != ND4C_OK) { /* without what was recorded for the scan, before and behind it */
     nd4c_graph_take_back(graph, mark);
   }
+  for (int32_t i = 0; i < output_count && status == ND4C_OK; i++) {
+    outputs[i] = made[i];
+  }
+  nd4c_deallocate(made);
   nd4c_deallocate(b.control.backward);
   finish(&b);
   return status;

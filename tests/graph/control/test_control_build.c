@@ -308,7 +308,7 @@ static const refusal refusals[] = {
 static void what_does_not_fit_is_refused(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-    nd4c_value values[VALUES], outputs[4];
+    nd4c_value values[VALUES], outputs[] = {-7, -7, -7, -7};
     nd4c_graph *graph = make_graph(values);
     const int32_t extra = refusals[i].record == many_bools || refusals[i].record == packed_scanned ? 1 : 0;
     const nd4c_status status = refusals[i].record(graph, values, outputs);
@@ -317,6 +317,9 @@ static void what_does_not_fit_is_refused(void **state) {
     }
     assert_int_equal(graph->node_count, extra);
     assert_int_equal(graph->value_count, VALUES + extra);
+    for (int32_t k = 0; k < 4; k++) {
+      assert_int_equal(outputs[k], -7);
+    }
     nd4c_graph_destroy(graph);
   }
 }
