@@ -10,7 +10,6 @@ enum { PAUSE = 100000000 /* nanoseconds between two looks */ };
 
 /* Under the lock; "" if there is nothing to say. */
 static void describe(const cli_watch *w, char *text, size_t size) {
-  const double now = cli_seconds();
   const int64_t made = w->done - w->first, left = w->total - w->done;
   if (w->total <= 1) { /* a step, or an unknown number of them */
     (void)snprintf(text, size, w->done > 0 ? "%s: %" PRId64 : "%s", w->what, w->done);
@@ -18,7 +17,8 @@ static void describe(const cli_watch *w, char *text, size_t size) {
   }
   const int used = snprintf(text, size, "%s: %" PRId64 " of %" PRId64, w->what, w->done, w->total);
   if (made > 0 && left > 0 && used > 0 && (size_t)used < size) { /* as if the rest took as long as what is done */
-    const double seconds = (now - w->begun) * (double)left / (double)made;
+    const double whole = (w->told - w->begun) * (double)left / (double)made, rest = whole - (cli_seconds() - w->told);
+    const double seconds = rest > 0 ? rest : 0;
     (void)snprintf(text + used, size - (size_t)used, seconds < 10 ? ", about %.1f s left" : ", about %.0f s left",
                    seconds);
   }
@@ -65,6 +65,9 @@ void cli_watch_tell(void *user, const char *what, int64_t done, int64_t total) {
     (void)snprintf(w->what, sizeof w->what, "%s", what);
     w->first = done;
     w->begun = cli_seconds();
+  }
+  if (done != w->done) {
+    w->told = cli_seconds();
   }
   w->done = done;
   w->total = total;

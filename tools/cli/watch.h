@@ -16,6 +16,7 @@ typedef struct cli_watch {
   int64_t done, total;
   int64_t first; /* `done` when it began, and */
   double begun;  /* when that was */
+  double told;   /* when `done` grew last */
   pthread_t thread;
   cli_progress progress; /* the thread's */
 } cli_watch;
