@@ -193,8 +193,7 @@ static nd4c_status make_all(nd4c_plan *plan) {
       status = make_one(plan, i);
     }
     if (status != ND4C_OK) {
-      char text[256];
-      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, i, text, sizeof text));
+      return nd4c_plan_fail_node(plan, i, status);
     }
   }
   return ND4C_OK;

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "device/registry/registry.h"
+#include "device/stream/cancellation.h"
 #include "passes_list.h" /* ND4C_PASSES(X), in the order of their numbers: made by the build */
 
 #define DECLARE(name) extern const nd4c_pass nd4c_pass_##name;
@@ -116,6 +117,10 @@ static nd4c_status run_pass(driver *d, int32_t index, bool *changed, bool *ends_
   const int32_t before = d->plan->graph->node_count;
   nd4c_pass_record *record = &d->plan->passes[index];
   int32_t changes = 0;
+  const nd4c_status asked = nd4c_cancellation_poll();
+  if (asked != ND4C_OK) {
+    return nd4c_fail_prefix(asked, "pass %s", row->name);
+  }
   d->furthest = index > d->furthest ? index : d->furthest;
   nd4c_progress_tell(d->plan->progress, "optimizing", d->furthest, d->count);
   if (d->watch != NULL) {

@@ -213,7 +213,7 @@ nd4c_status nd4c_plan_create_told(const nd4c_graph *graph, nd4c_context *context
   const nd4c_status status = build(created, graph, options);
   if (status != ND4C_OK) {
     nd4c_plan_destroy(created);
-    return status;
+    return nd4c_status_passes(status) ? nd4c_fail_prefix(status, "planning %d nodes", (int)graph->node_count) : status;
   }
   created->placement = NULL;
   created->helper = NULL;

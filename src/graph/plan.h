@@ -426,6 +426,8 @@ int64_t nd4c_step_bytes(const nd4c_step *step);
 
 /* "node 'label' (conv)" or "node (conv)" for errors and reports; returns the buffer. */
 const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size);
+/* Puts that in front of the thread's error text; returns the status. */
+nd4c_status nd4c_plan_fail_node(const nd4c_plan *plan, int32_t node, nd4c_status status);
 
 /* Tensor of a slot without an address. */
 void nd4c_slot_describe(const nd4c_slot *slot, nd4c_tensor *tensor);

@@ -2,6 +2,7 @@
  * part of control.h, and nd4c_function_create and _release for programs. */
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/control.h"
 #include "graph/ir/variables.h"
 
@@ -340,6 +341,7 @@ static nd4c_status append_node(const appending *work, const nd4c_graph_node *nod
 
 static nd4c_status append_all(const appending *work, const bool *chosen) {
   for (int32_t i = 0; i < work->from->node_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     if (chosen == NULL || chosen[i]) {
       ND4C_TRY(append_node(work, &work->from->nodes[i]));
     }

@@ -3,6 +3,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 
 typedef struct sweep {
   nd4c_rewrite *rewrite;
@@ -115,6 +116,13 @@ static nd4c_status begin(sweep *s, nd4c_region *region, const nd4c_value *same_a
   return ND4C_OK;
 }
 
+static nd4c_status fail_node(const nd4c_graph_node *node, nd4c_status status) {
+  enum { SHOWN = 200 };
+  return node->def == NULL || node->label[0] == '\0'
+             ? status
+             : nd4c_fail_prefix(status, "node '%.*s' (%s)", SHOWN, node->label, node->def->info.name);
+}
+
 nd4c_status nd4c_rewrite_sweep_from(nd4c_rewrite *rewrite, const nd4c_value *same_as, nd4c_sweep_visit visit,
                                     void *state) {
   nd4c_region region = {0};
@@ -122,7 +130,11 @@ nd4c_status nd4c_rewrite_sweep_from(nd4c_rewrite *rewrite, const nd4c_value *sam
   nd4c_status status = begin(&s, &region, same_as);
   const int32_t nodes = rewrite->graph->node_count;
   for (int32_t i = 0; i < nodes && status == ND4C_OK; i++) {
-    status = visit_node(&s, &region, i, visit, state);
+    status = nd4c_cancellation_poll();
+    status = status == ND4C_OK ? visit_node(&s, &region, i, visit, state) : status;
+    if (status != ND4C_OK) {
+      status = fail_node(&rewrite->graph->nodes[i], status);
+    }
   }
   if (status == ND4C_OK) {
     redirect_outputs(&s);

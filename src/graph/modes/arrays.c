@@ -201,8 +201,7 @@ static nd4c_status run_steps(nd4c_plan *plan) {
     nd4c_progress_tell(plan->progress, "running", i, plan->step_count);
     nd4c_status status = run_step(plan, step);
     if (status != ND4C_OK) {
-      char text[256];
-      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
+      return nd4c_plan_fail_node(plan, step->node, status);
     }
   }
   return ND4C_OK;

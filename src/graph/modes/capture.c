@@ -57,8 +57,7 @@ static nd4c_status record_steps(nd4c_plan *plan, nd4c_stream stream) {
     nd4c_status status = nd4c_driver_kernel_run(step->choice->kernel, &step->call);
     step->call.stream = plan->context->stream;
     if (status != ND4C_OK) {
-      char text[256];
-      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
+      return nd4c_plan_fail_node(plan, step->node, status);
     }
   }
   return ND4C_OK;

@@ -110,9 +110,8 @@ static nd4c_status run_steps(nd4c_plan *plan) {
       status = plain ? nd4c_driver_kernel_run(step->choice->kernel, &step->call) : run_step(plan, step, profiled);
     }
     if (status != ND4C_OK) {
-      char text[256];
       plan->failed_at = begins ? i : i - 1;
-      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
+      return nd4c_plan_fail_node(plan, step->node, status);
     }
   }
   return ND4C_OK;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/derived.h"
 #include "graph/ir/mapped.h"
 #include "graph/passes.h"
@@ -244,6 +245,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, int32_t index, const affine *map)
 static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
     affine map;
+    ND4C_TRY(nd4c_cancellation_poll());
     nd4c_status status = read_affine(rewrite, &rewrite->graph->nodes[i], &map);
     if (status == ND4C_OK && map.source >= 0 && distributes(&map)) {
       status = fold(rewrite, i, &map);

@@ -3,6 +3,7 @@
 #include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/passes.h"
 
 enum { LIMIT_ELEMENTS = 1 << 22 };
@@ -76,6 +77,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
 static nd4c_status run(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
   for (int32_t i = 0; i < graph->node_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     if (graph->nodes[i].def != NULL && is_foldable(graph, &graph->nodes[i])) {
       ND4C_TRY(fold(rewrite, &graph->nodes[i]));
     }

@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "device/storage/deferred.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/cost.h"
 #include "graph/match/products.h"
 #include "graph/passes.h"
@@ -379,6 +380,7 @@ static nd4c_status find(finder *of) {
   ND4C_TRY(nd4c_region_make(&of->region, (int64_t)nodes + 1, sizeof *of->next, &of->next));
   ND4C_TRY(list_products(of));
   for (nd4c_value x = 0; x < values; x++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(visit(of, x));
   }
   return ND4C_OK;

@@ -14,6 +14,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/quantized.h"
 #include "graph/match/fast.h"
 #include "graph/passes.h"
@@ -430,6 +431,7 @@ static nd4c_status rewrite_all(state *s) {
     ND4C_TRY(s->values[i].wanted || s->values[i].end ? make_codes(s, i) : ND4C_OK);
   }
   for (int32_t i = 0; i < count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     if (s->layers[i].chosen && node_at(s, i)->def->info.op == ND4C_OP_add) {
       read_floats(s, i, 0, read[i].a);
       read_floats(s, i, 1, read[i].b);
@@ -447,6 +449,7 @@ static nd4c_status quantize_graph(state *s) {
   ND4C_TRY(nd4c_constant_make(s->rewrite, ND4C_FLOAT32, 0, NULL, &one, &s->one));
   ND4C_TRY(nd4c_constant_make(s->rewrite, ND4C_UINT8, 0, NULL, &none, &s->zero));
   for (int32_t i = 0; i < s->rewrite->existing; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(choose(s, i));
   }
   ND4C_TRY(rewrite_all(s));

@@ -7,6 +7,7 @@
  * save. It takes dims as they usually are. */
 #include "base/region.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/cost.h"
 #include "graph/passes.h"
 
@@ -194,10 +195,11 @@ static bool is_idle(const lives *of, nd4c_value value) {
          of->last_until[value] < of->dearest && !of->graph->nodes[of->graph->values[value].producer].again;
 }
 
-/* The value that frees most bytes for what it costs; false: there is none. */
-static bool choose(const lives *of, again *best) {
+/* The value that frees most bytes for what it costs; *found false: there is none. */
+static nd4c_status choose(const lives *of, again *best, bool *found) {
   double most = 0;
   for (nd4c_value i = 0; i < of->graph->value_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     again list = {.from = is_idle(of, i) ? first_reader(of, i) : -1};
     if (list.from < 0 || !list_values(of, i, &list)) {
       continue;
@@ -208,7 +210,8 @@ static bool choose(const lives *of, again *best) {
       *best = list;
     }
   }
-  return most > 0;
+  *found = most > 0;
+  return ND4C_OK;
 }
 
 /* -- computing again ----------------------------------------------------------------------------------------------- */
@@ -286,6 +289,7 @@ static nd4c_status step(nd4c_rewrite *rewrite, progress *so_far, bool *done) {
   lives of;
   again best = {.count = 0};
   nd4c_status status = make_lives(rewrite->graph, &of);
+  bool found = false;
   *done = true;
   if (status == ND4C_OK) {
     find_roots(&of);
@@ -294,7 +298,10 @@ static nd4c_status step(nd4c_rewrite *rewrite, progress *so_far, bool *done) {
       so_far->least = of.peak;
       so_far->useful = so_far->count;
     }
-    *done = of.peak <= (double)rewrite->arena_bytes || so_far->count == (int32_t)MOST_VALUES || !choose(&of, &best);
+    if (of.peak > (double)rewrite->arena_bytes && so_far->count < (int32_t)MOST_VALUES) {
+      status = choose(&of, &best, &found);
+    }
+    *done = !found;
   }
   nd4c_region_free(&of.region);
   if (*done) {

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "device/provider/answer.h"
 #include "device/provider/compilers.h"
+#include "device/stream/cancellation.h"
 #include "dispatch/execute.h"
 #include "graph/plan/common.h"
 
@@ -155,8 +156,7 @@ static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answe
       .compiler = work->compiler, .node_count = count, .nanoseconds = answer->pieces[piece].nanoseconds};
   const nd4c_status status = plan->ahead ? ND4C_OK : nd4c_plan_compile_segment(plan, nodes, made, &declined);
   if (status != ND4C_OK) {
-    char text[256];
-    return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, nodes[count - 1], text, sizeof text));
+    return nd4c_plan_fail_node(plan, nodes[count - 1], status);
   }
   if (declined) {
     return note_piece_declined(work, nodes, count);
@@ -176,6 +176,7 @@ static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
   }
   for (int32_t i = 0; i < answer->piece_count; i++) {
     nd4c_progress_tell(work->plan->progress, "compiling", i, answer->piece_count);
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(is_worth_a_segment(work, answer, i) ? take_piece(work, answer, i) : ND4C_OK);
   }
   if (answer->piece_count > 0) {
@@ -266,13 +267,17 @@ static nd4c_status ask_compiler(partitioning *work) {
   const int32_t highest = find_levels(work), before = plan->segment_count;
   for (int32_t level = 0; level <= highest; level++) {
     int32_t count = 0;
+    ND4C_TRY(nd4c_cancellation_poll());
     for (int32_t i = 0; i < plan->graph->node_count; i++) {
       if (!is_island(plan, i) && work->level[i] == level) {
         work->nodes[count++] = i;
       }
     }
-    if (count > 0) {
-      ND4C_TRY(offer_region(work, count));
+    const nd4c_status status = count > 0 ? offer_region(work, count) : ND4C_OK;
+    if (status != ND4C_OK) {
+      char text[256];
+      return nd4c_fail_prefix(status, "%s asked about %d nodes from %s on", work->compiler->engine, (int)count,
+                              nd4c_plan_node_text(plan, work->nodes[0], text, sizeof text));
     }
   }
   return plan->segment_count > before ? order_nodes(work) : ND4C_OK;

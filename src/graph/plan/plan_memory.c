@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/control.h"
 
 /* -- placement -------------------------------------------------------------------------------------------------- */
@@ -107,8 +108,10 @@ nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, const
     used += blocks[i].bytes > 0;
   }
   qsort(order, (size_t)count, sizeof *order, by_size);
-  for (int32_t i = 0, group = 0; i < used; i++) {
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0, group = 0; i < used && status == ND4C_OK; i++) {
     nd4c_progress_tell(progress, "placing", i, used);
+    status = nd4c_cancellation_poll();
     if (order[i]->bytes != order[group]->bytes) {
       merge_group(&placed, order + group, i - group);
       group = i;
@@ -118,6 +121,7 @@ nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, const
     *bytes = end > *bytes ? end : *bytes;
   }
   nd4c_deallocate(order);
+  ND4C_TRY(status);
   nd4c_progress_tell(progress, "placing", used, used);
   return ND4C_OK;
 }
@@ -336,6 +340,26 @@ static nd4c_status plan_blocks(planning *work) {
   return ND4C_OK;
 }
 
+/* The largest value of an arena, which its node gives. */
+static nd4c_status fail_arena(const nd4c_plan *plan, const nd4c_plan_place *place, nd4c_status status) {
+  const int32_t number = (int32_t)(place - plan->places);
+  int32_t largest = -1;
+  for (int32_t i = 0; i < plan->slot_count; i++) {
+    const nd4c_slot *slot = &plan->slots[i];
+    if (slot->kind == ND4C_SLOT_ARENA && slot->place == number && plan->graph->values[i].producer >= 0 &&
+        (largest < 0 || slot->bytes > plan->slots[largest].bytes)) {
+      largest = i;
+    }
+  }
+  if (largest >= 0) {
+    char node[256];
+    status = nd4c_fail_prefix(status, "the largest is that of %s, %lld bytes",
+                              nd4c_plan_node_text(plan, plan->graph->values[largest].producer, node, sizeof node),
+                              (long long)plan->slots[largest].bytes);
+  }
+  return nd4c_device_fail_prefix(status, place->device, "on", "nd4c_plan_create: memory for values");
+}
+
 /* The memory of a device's arena. The previous binding of the bucket keeps its reference until this one is made. */
 static nd4c_status make_arena(const nd4c_plan *plan, nd4c_plan_place *place) {
   nd4c_storage *earlier = plan->kept_layout ? plan->previous->places[0].arena : NULL;
@@ -345,9 +369,7 @@ static nd4c_status make_arena(const nd4c_plan *plan, nd4c_plan_place *place) {
   }
   const nd4c_status status =
       nd4c_storage_create_own(place->device, NULL, ND4C_DTYPE_NONE, place->arena_bytes, "plan arena", &place->arena);
-  return status == ND4C_OK
-             ? status
-             : nd4c_device_fail_prefix(status, place->device, "on", "nd4c_plan_create: memory for values");
+  return status == ND4C_OK ? status : fail_arena(plan, place, status);
 }
 
 static nd4c_status plan_all(planning *work) {

@@ -6,6 +6,7 @@
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/plan.h"
 
 void nd4c_slot_describe(const nd4c_slot *slot, nd4c_tensor *tensor) {
@@ -257,7 +258,11 @@ nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
   }
   ND4C_TRY(make_all_joined_slots(plan));
   for (int32_t i = 0; i < nodes; i++) {
-    ND4C_TRY(make_node_slots(plan, i));
+    nd4c_status status = nd4c_cancellation_poll();
+    status = status == ND4C_OK ? make_node_slots(plan, i) : status;
+    if (status != ND4C_OK) {
+      return nd4c_plan_fail_node(plan, i, status);
+    }
   }
   ND4C_TRY(make_outputs(plan));
   plan->slot_count = plan->graph->value_count;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "dispatch/constants.h"
 #include "graph/control.h"
 #include "graph/ir/attrs.h"
@@ -16,7 +17,12 @@ const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffe
   } else {
     (void)snprintf(buffer, size, "node '%s' (%s)", info->label, info->def->info.name);
   }
-  return buffer;
+  return nd4c_text_clean(buffer, false);
+}
+
+nd4c_status nd4c_plan_fail_node(const nd4c_plan *plan, int32_t node, nd4c_status status) {
+  char text[256];
+  return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, node, text, sizeof text));
 }
 
 /* True if the node has nothing to do when the plan runs: its output is a view, or other nodes compute it in parts. */
@@ -334,10 +340,12 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
     if (segment >= 0 && i + 1 < graph->node_count && nd4c_plan_segment_of(plan, i + 1) == segment) {
       continue; /* the segment becomes one step at its last node */
     }
-    nd4c_status status = segment >= 0 ? nd4c_plan_make_segment(plan, i, step) : make_step(plan, i, step);
+    nd4c_status status = nd4c_cancellation_poll();
+    if (status == ND4C_OK) {
+      status = segment >= 0 ? nd4c_plan_make_segment(plan, i, step) : make_step(plan, i, step);
+    }
     if (status != ND4C_OK) {
-      char text[256];
-      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, i, text, sizeof text));
+      return nd4c_plan_fail_node(plan, i, status);
     }
     keep_times(plan, step);
     plan->step_count++;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/context/context.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/graph_emitter.h"
 #include "graph/names/ports.h"
 #include "graph/plan.h"
@@ -125,6 +126,7 @@ static nd4c_status add_layers(builder *b, nd4c_calibration_session *session) {
   nd4c_ports_free(&b->graph->outputs);
   b->graph->outputs = (nd4c_graph_ports){.count = 0};
   for (int32_t i = 0; i < session->layer_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(add_layer(b, &session->layers[i]));
   }
   session->output_count = b->graph->outputs.count;

@@ -98,6 +98,7 @@ static nd4c_status list_watched(nd4c_calibration_session *session, const nd4c_ob
   for (int32_t i = 0; i < session->graph->value_count; i++) {
     if (watched[i] && session->names[i] != NULL) {
       nd4c_calibration_watched *at = &session->watched[session->watched_count];
+      ND4C_TRY(nd4c_cancellation_poll());
       at->value = i;
       at->output = session->graph->values[i].input >= 0 ? -1 : session->output_count++;
       at->fed = at->output < 0 && layer_reads(session->graph, i);
@@ -391,6 +392,7 @@ static nd4c_status add_ranges(nd4c_calibration *calibration, double *scratch) {
   for (int32_t i = 0; i < session->watched_count; i++) {
     const nd4c_calibration_watched *at = &session->watched[i];
     double low = 0, high = 0;
+    ND4C_TRY(nd4c_cancellation_poll());
     if (at->observer.seen && !at->observer.broken) {
       nd4c_observer_range(&at->observer, &calibration->how, scratch, &low, &high);
       ND4C_TRY(nd4c_calibration_add(calibration, session->names[at->value], low, high));

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/passes/dtypes/retyping.h"
 
 /* Ops whose work is worth casting their inputs. */
@@ -282,6 +283,7 @@ static nd4c_status rewrite_all(state *s) {
   find_scores(s);
   find_sums(s);
   for (int32_t i = 0; i < s->rewrite->existing; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(visit(s, i));
   }
   return nd4c_retyping_outputs(&s->retyping);

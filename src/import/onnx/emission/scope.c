@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "import/onnx/importer.h"
 #include "import/onnx/ops/mapping.h"
 
@@ -199,6 +200,7 @@ nd4c_status nd4c_onnx_scope_run(nd4c_onnx_importer *importer, const nd4c_onnx_sc
     if (is_model && options->progress != NULL) {
       options->progress(options->user, what, i, graph->nodes.count);
     }
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(emit_node(importer, scope, node));
     if (!(is_model && options->all_intermediates) && !graph->keeps_values) {
       drop_dead(importer, scope, node->inputs, node->input_count, i);
