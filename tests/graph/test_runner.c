@@ -231,6 +231,40 @@ static void a_cache_is_updated_in_its_memory(void **state) {
   free_fixture(&f);
 }
 
+/* The steps of a cache that tensor_scatter writes: the others are not copied, since the memory is the same. */
+static void a_scatter_writes_its_steps_alone(void **state) {
+  (void)state;
+  const int64_t whole[] = {2, ROWS, COLUMNS}, part[] = {2, 1, COLUMNS}, batch[] = {2}, places[] = {1, 4};
+  nd4c_graph *graph = NULL;
+  nd4c_value at = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value cache = check_input(graph, "cache", 3, whole), update = check_input(graph, "update", 3, part);
+  CHECK_OK(nd4c_graph_input(graph, "at", ND4C_INT64, 1, batch, &at));
+  const nd4c_value next = check_op(graph, ND4C_OP_tensor_scatter, (nd4c_value[]){cache, update, at}, 3, NULL, 0);
+  CHECK_OK(nd4c_graph_output(graph, "next", next));
+  nd4c_array *memory = filled(3, whole, 1), *row = filled(3, part, 7), *numbers = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_runner *runner = NULL;
+  CHECK_OK(nd4c_array_from_data(ND4C_INT64, 1, batch, places, NULL, &numbers));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  CHECK_OK(nd4c_runner_of_plan(plan, &runner));
+  CHECK_OK(nd4c_runner_bind_input(runner, "cache", memory));
+  CHECK_OK(nd4c_runner_bind_input(runner, "update", row));
+  CHECK_OK(nd4c_runner_bind_input(runner, "at", numbers));
+  CHECK_OK(nd4c_runner_bind_output(runner, "next", memory));
+  CHECK_OK(nd4c_runner_run(runner));
+  const float *data = data_of(memory);
+  for (int i = 0; i < 2 * ROWS * COLUMNS; i++) {
+    const int at_row = i / COLUMNS;
+    assert_float_equal(data[i], at_row == places[0] || at_row == ROWS + places[1] ? 7 : 1, 0);
+  }
+  assert_null(plan->output_staging[0]); /* no run computed elsewhere and copied */
+  nd4c_runner_destroy(runner);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  check_release((nd4c_array *[]){memory, row, numbers}, 3);
+}
+
 /* y = x w reads all of x for each element of y; z = x + 1 comes after it, and p = x * x before. */
 static void outputs_over_inputs_are_right(void **state) {
   (void)state;
@@ -584,6 +618,7 @@ int main(void) {
       cmocka_unit_test(binding_checks_the_array),
       cmocka_unit_test(other_strides_are_copied),
       cmocka_unit_test(a_cache_is_updated_in_its_memory),
+      cmocka_unit_test(a_scatter_writes_its_steps_alone),
       cmocka_unit_test(outputs_over_inputs_are_right),
       cmocka_unit_test(an_output_takes_donated_memory),
       cmocka_unit_test(shared_memory_is_left_alone),

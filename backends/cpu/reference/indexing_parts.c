@@ -297,7 +297,9 @@ static nd4c_status tensor_scatter_run(const nd4c_call *call) {
                      (long long)last);
   }
   nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x), y = nd4c_cpu_ref_output(call, 0);
-  nd4c_ref_copy(&from, &y);
+  if (from.data != y.data) { /* in place both are the same view */
+    nd4c_ref_copy(&from, &y);
+  }
   for (int64_t b = 0; b < x->shape[0] && call->inputs[1].size > 0; b++) {
     write_batch(call, axis, b);
   }

@@ -237,7 +237,7 @@
   OP(498, 1, tensor_scatter, INDEXING, ND4C_SIG_TENSOR_SCATTER, tensor_scatter, MOVABLE,                              \
      "cache x with update written along axis from write_indices[b] (left out: 0) on in batch b (axis 0); circular: "  \
      "modulo the extent",                                                                                             \
-     "||TensorScatter|")
+     "||TensorScatter|", REPLACES)
 
 #define ND4C_OPS_INDEX_PARTS(OP)                                                                                      \
   OP(474, 1, tril, INDEXING, ND4C_SIG_TRIANGLE, triangle, NUMBER_OR_BOOL,                                             \
