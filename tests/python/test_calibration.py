@@ -57,6 +57,20 @@ def test_files_and_copies_give_the_same(images, tmp_path):
     assert "stays in float32: linear 'Gemm'" in model.report()
 
 
+def test_sessions_take_the_file(images, tmp_path):
+    calibration = nd4c.onnx.calibrate(MODEL, samples_of(images))
+    calibration.save(tmp_path / "ranges.json")
+    expected = run_in_int8(images, calibration=calibration)
+    options = nd4c.onnx.SessionOptions()
+    options.add_session_config_entry("nd4c.precision", "int8")
+    options.add_session_config_entry("nd4c.calibration", str(tmp_path / "ranges.json"))
+    session = nd4c.onnx.InferenceSession(MODEL, options)
+    assert np.array_equal(session.run(None, {"image": images})[0], expected)
+    options.add_session_config_entry("nd4c.calibration", str(tmp_path / "nothing.json"))
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        nd4c.onnx.InferenceSession(MODEL, options)
+
+
 @pytest.mark.parametrize("call, error, words", [
     (lambda x: nd4c.onnx.calibrate(MODEL, []), ValueError, "at least one"),
     (lambda x: nd4c.onnx.calibrate(MODEL, [x], method="best"), ValueError, "min_max"),

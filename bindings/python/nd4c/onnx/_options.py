@@ -33,8 +33,8 @@ class SessionOptions:
     """Settings of an InferenceSession.
 
     graph_optimization_level, intra_op_num_threads (0: all), use_deterministic_compute, enable_profiling with profile_file_prefix,
-    and add_free_dimension_override_by_name have an effect, as has the entry "nd4c.precision", "bfloat16", "float16" or "int8", in which
-    nodes of float32 then compute. Settings about ONNX Runtime's memory, its logs and how it orders
+    and add_free_dimension_override_by_name have an effect, as have the entries "nd4c.precision", "bfloat16", "float16" or "int8", in
+    which nodes of float32 then compute, and "nd4c.calibration", the path of the ranges for "int8". Settings about ONNX Runtime's memory, its logs and how it orders
     nodes have none, because nd4c has one way of each. Errors: AttributeError for a name that ONNX Runtime does not have either;
     NotImplementedError for optimized_model_filepath.
 
@@ -74,7 +74,8 @@ class SessionOptions:
         self.free_dimensions[dim_name] = int(dim_value)
 
     def add_session_config_entry(self, config_key, config_value):
-        """Stores a text by key, which get_session_config_entry gives back; none of ONNX Runtime's keys has an effect here."""
+        """Stores a text by key, which get_session_config_entry gives back. "nd4c.precision" and "nd4c.calibration" have an effect, none
+        of ONNX Runtime's keys has one here."""
         self.entries[str(config_key)] = str(config_value)
 
     def get_session_config_entry(self, config_key):

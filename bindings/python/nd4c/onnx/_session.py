@@ -86,7 +86,9 @@ class InferenceSession:
         """Opens the model on the device that the providers select; None: nd4c's default device."""
         device, used = _providers.chosen(providers, provider_options)
         optimize = self._options.graph_optimization_level != GraphOptimizationLevel.ORT_DISABLE_ALL
-        model = load(self._source, optimize=optimize, device=device, precision=self._options.entries.get("nd4c.precision"))
+        entries = self._options.entries
+        model = load(self._source, optimize=optimize, device=device, precision=entries.get("nd4c.precision"),
+                     calibration=entries.get("nd4c.calibration"))
         self._model, self._used = model, used
 
     def enable_fallback(self):
