@@ -274,6 +274,27 @@ static void print_words(void) {
   }
 }
 
+static void print_numbers_only(void) {
+  enum { WIDTH = 118 };
+  int column = 0;
+  (void)printf(
+      "\n## Ops that need numbers\n\nThese refuse inputs and attributes whose extents depend on a graph's dims: the "
+      "length "
+      "of their result\n"
+      "depends on data or is an attribute, or they compute on strings\n"
+      "([symbolic extents](../explanation/symbolic-extents.md#one-rule-for-both)).\n\n");
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    const nd4c_op_info *op = nd4c_op_at(i);
+    const int width = (int)strlen(op->name) + 4;
+    if (nd4c_op_takes_dims(op->op) || op->provider[0] != '\0') {
+      continue;
+    }
+    (void)printf("%s`%s`", column == 0 ? "" : column + width > (int)WIDTH ? ",\n" : ", ", op->name);
+    column = column == 0 || column + width > (int)WIDTH ? width - 2 : column + width;
+  }
+  (void)printf("\n");
+}
+
 static void print_row(const nd4c_op_info *op) {
   char text[1024];
   (void)printf("| `%s` | %" PRIu32 " | %" PRIu32 " | ", signature(op, text, sizeof text), op->op, op->version);
@@ -361,6 +382,7 @@ static int print_markdown(const filter *f) {
   print_plugin_ops(f);
   if (f->pattern == NULL) {
     print_words();
+    print_numbers_only();
     print_composites();
   }
   return cli_finish(&cli_ops);

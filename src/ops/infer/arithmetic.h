@@ -42,6 +42,24 @@ static inline bool nd4c_rule_divide_up(const nd4c_inference *inference, int64_t 
   return nd4c_rule_add(inference, a, b - 1, quotient) && nd4c_rule_divide(inference, *quotient, b, quotient);
 }
 
+/* The lesser of the two. */
+static inline bool nd4c_rule_minimum(const nd4c_inference *inference, int64_t a, int64_t b, int64_t *least) {
+  if ((a | b) >= 0) {
+    *least = a < b ? a : b;
+    return true;
+  }
+  return nd4c_extents_minimum(inference->extents, a, b, least);
+}
+
+/* The greater of the two. */
+static inline bool nd4c_rule_maximum(const nd4c_inference *inference, int64_t a, int64_t b, int64_t *greatest) {
+  if ((a | b) >= 0) {
+    *greatest = a > b ? a : b;
+    return true;
+  }
+  return nd4c_extents_maximum(inference->extents, a, b, greatest);
+}
+
 static inline bool nd4c_rule_is_equal(const nd4c_inference *inference, int64_t a, int64_t b) {
   return a == b || ((a | b) < 0 && nd4c_extents_assume(inference->extents, ND4C_RELATION_EQUAL, a, b));
 }

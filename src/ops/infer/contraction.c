@@ -46,12 +46,15 @@ static nd4c_status diagonals_of(const nd4c_inference *inference, diagonals *d) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: axis1 and axis2 are both %d, expected two axes", inference->op->name,
                      (int)d->axis1);
   }
-  int64_t m = x->shape[d->axis1], n = x->shape[d->axis2];
   /* An offset past the end leaves nothing; clamped first, so that nothing overflows. */
-  d->rows = offset >= 0 ? 0 : offset < -m ? m : -offset;
-  d->columns = offset <= 0 ? 0 : offset > n ? n : offset;
-  d->length = m - d->rows < n - d->columns ? m - d->rows : n - d->columns;
-  return ND4C_OK;
+  const int64_t m = x->shape[d->axis1], n = x->shape[d->axis2], down = offset == INT64_MIN ? INT64_MAX : -offset;
+  int64_t below = 0, right = 0;
+  const bool fits = nd4c_rule_minimum(inference, offset < 0 ? down : 0, m, &d->rows) &&
+                    nd4c_rule_minimum(inference, offset > 0 ? offset : 0, n, &d->columns) &&
+                    nd4c_rule_subtract(inference, m, d->rows, &below) &&
+                    nd4c_rule_subtract(inference, n, d->columns, &right) &&
+                    nd4c_rule_minimum(inference, below, right, &d->length);
+  return fits ? ND4C_OK : nd4c_rule_too_long(inference, 0, d->axis1);
 }
 
 /* x's axes but for two. */
@@ -142,8 +145,8 @@ static nd4c_status broadcast_before(nd4c_inference *inference, int32_t a_own, in
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_inferred *output = &inference->outputs[0];
   output->dtype = dtype;
-  nd4c_status status =
-      nd4c_shape_broadcast(a->rank - a_own, a->shape, b->rank - b_own, b->shape, &output->rank, output->shape);
+  nd4c_status status = nd4c_rule_broadcast_shapes(inference, a->rank - a_own, a->shape, b->rank - b_own, b->shape,
+                                                  &output->rank, output->shape);
   if (status == ND4C_OK) {
     return ND4C_OK;
   }
@@ -160,7 +163,7 @@ nd4c_status nd4c_infer_matvec(nd4c_inference *inference) {
   ND4C_TRY(promoted(inference, &dtype));
   ND4C_TRY(check_least_rank(inference, 0, 2));
   ND4C_TRY(check_least_rank(inference, 1, 1));
-  if (a->shape[a->rank - 1] != b->shape[b->rank - 1]) {
+  if (!nd4c_rule_is_equal(inference, a->shape[a->rank - 1], b->shape[b->rank - 1])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected vectors of %lld elements",
                             (long long)a->shape[a->rank - 1]);
   }
@@ -177,7 +180,7 @@ nd4c_status nd4c_infer_vecmat(nd4c_inference *inference) {
   ND4C_TRY(promoted(inference, &dtype));
   ND4C_TRY(check_least_rank(inference, 0, 1));
   ND4C_TRY(check_least_rank(inference, 1, 2));
-  if (a->shape[a->rank - 1] != b->shape[b->rank - 2]) {
+  if (!nd4c_rule_is_equal(inference, a->shape[a->rank - 1], b->shape[b->rank - 2])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected matrices of %lld rows",
                             (long long)a->shape[a->rank - 1]);
   }
@@ -211,7 +214,7 @@ nd4c_status nd4c_infer_vecdot(nd4c_inference *inference) {
   int32_t a_axis = 0, b_axis = 0;
   ND4C_TRY(promoted(inference, &dtype));
   ND4C_TRY(shared_axis(inference, inference->attrs[ND4C_ATTR_vecdot_axis].as.i, &a_axis, &b_axis));
-  if (a->shape[a_axis] != b->shape[b_axis]) {
+  if (!nd4c_rule_is_equal(inference, a->shape[a_axis], b->shape[b_axis])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected %lld elements on axis %d", (long long)a->shape[a_axis],
                             (int)b_axis);
   }
@@ -232,7 +235,7 @@ nd4c_status nd4c_infer_cross(nd4c_inference *inference) {
   ND4C_TRY(promoted(inference, &dtype));
   ND4C_TRY(shared_axis(inference, inference->attrs[ND4C_ATTR_cross_axis].as.i, &axes[0], &axes[1]));
   for (int32_t i = 0; i < 2; i++) {
-    if (inference->inputs[i].shape[axes[i]] != 3) {
+    if (!nd4c_rule_is_equal(inference, inference->inputs[i].shape[axes[i]], 3)) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected 3 elements on axis %d", (int)axes[i]);
     }
   }
@@ -250,7 +253,8 @@ nd4c_status nd4c_infer_kron(nd4c_inference *inference) {
   output->rank = a->rank > b->rank ? a->rank : b->rank;
   for (int32_t i = 0; i < output->rank; i++) {
     int32_t in_a = i - (output->rank - a->rank), in_b = i - (output->rank - b->rank);
-    if (!nd4c_checked_multiply(in_a < 0 ? 1 : a->shape[in_a], in_b < 0 ? 1 : b->shape[in_b], &output->shape[i])) {
+    if (!nd4c_rule_multiply(inference, in_a < 0 ? 1 : a->shape[in_a], in_b < 0 ? 1 : b->shape[in_b],
+                            &output->shape[i])) {
       return nd4c_rule_refuse(inference, 1, ND4C_OVERFLOW, "axis %d of the result exceeds 64 bits", (int)i);
     }
   }
@@ -292,7 +296,7 @@ nd4c_status nd4c_infer_tensordot(nd4c_inference *inference) {
   for (int32_t i = 0; i < of_a->count; i++) {
     int64_t p = of_a->as.ints[i], q = of_b->as.ints[i];
     int64_t left = a->shape[nd4c_axis_index(p, a->rank)], right = b->shape[nd4c_axis_index(q, b->rank)];
-    if (left != right) {
+    if (!nd4c_rule_is_equal(inference, left, right)) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %lld: expected the extent %lld of a's axis %lld",
                               (long long)q, (long long)left, (long long)p);
     }
@@ -310,7 +314,7 @@ nd4c_status nd4c_infer_inner(nd4c_inference *inference) {
   bool in_a[ND4C_MAX_RANK] = {false}, in_b[ND4C_MAX_RANK] = {false};
   ND4C_TRY(promoted(inference, &output->dtype));
   if (a->rank > 0 && b->rank > 0) {
-    if (a->shape[a->rank - 1] != b->shape[b->rank - 1]) {
+    if (!nd4c_rule_is_equal(inference, a->shape[a->rank - 1], b->shape[b->rank - 1])) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected a last axis of %lld elements, that of a",
                               (long long)a->shape[a->rank - 1]);
     }
@@ -338,7 +342,7 @@ nd4c_status nd4c_infer_multi_dot(nd4c_inference *inference) {
     if (x->rank != 2 && !(end && x->rank == 1)) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected 2 axes%s", end ? ", or 1" : "");
     }
-    if (i > 0 && before->shape[before->rank - 1] != x->shape[0]) {
+    if (i > 0 && !nd4c_rule_is_equal(inference, before->shape[before->rank - 1], x->shape[0])) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected %lld rows, as many as the one before has columns",
                               (long long)before->shape[before->rank - 1]);
     }

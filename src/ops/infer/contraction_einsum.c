@@ -6,12 +6,12 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-enum { LETTERS = 128, LONGEST = 4096, MOST_OPERANDS = 64 };
+enum { LETTERS = 128, LONGEST = 4096, MOST_OPERANDS = 64, NOT_MET = -1 /* no extent of the graph's dims */ };
 
 typedef struct notation {
   const nd4c_inference *inference;
   const char *text;
-  int64_t extents[LETTERS]; /* of letters; -1: not met */
+  int64_t extents[LETTERS]; /* of letters, or NOT_MET */
   int32_t met[LETTERS];     /* how often in inputs */
   int32_t hidden;           /* axes of the longest "..." */
   int64_t hidden_extents[ND4C_MAX_RANK];
@@ -57,9 +57,9 @@ static nd4c_status read_term(const notation *n, const char **at, term *t) {
 
 static nd4c_status meet(notation *n, int32_t input, int32_t axis, int64_t *extent) {
   int64_t given = n->inference->inputs[input].shape[axis];
-  if (*extent < 0 || *extent == 1) {
+  if (*extent == NOT_MET) {
     *extent = given;
-  } else if (given != *extent && given != 1) {
+  } else if (!nd4c_rule_broadcast_axis(n->inference, *extent, given, extent)) {
     return nd4c_rule_refuse(n->inference, input, ND4C_SHAPE,
                             "axis %d: expected the extent %lld (or 1) that the same letter has before", (int)axis,
                             (long long)*extent);
@@ -78,7 +78,7 @@ static nd4c_status take_input(notation *n, int32_t input, const term *t) {
     int32_t letter = t->letters[i], axis = t->before >= 0 && i >= t->before ? i + hidden : i;
     for (int32_t k = 0; k < i; k++) {
       int32_t other = t->before >= 0 && k >= t->before ? k + hidden : k;
-      if (t->letters[k] == letter && x->shape[other] != x->shape[axis]) {
+      if (t->letters[k] == letter && !nd4c_rule_is_equal(n->inference, x->shape[other], x->shape[axis])) {
         return nd4c_rule_refuse(n->inference, input, ND4C_SHAPE, "axes %d and %d have one letter, expected one extent",
                                 (int)other, (int)axis);
       }

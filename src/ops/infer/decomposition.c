@@ -14,7 +14,7 @@ static nd4c_status check_matrix(const nd4c_inference *inference, int32_t positio
     return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected at least 2 axes: [..., %s]",
                             square ? "n, n" : "m, n");
   }
-  if (square && x->shape[x->rank - 2] != x->shape[x->rank - 1]) {
+  if (square && !nd4c_rule_is_equal(inference, x->shape[x->rank - 2], x->shape[x->rank - 1])) {
     return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected square matrices: [..., n, n]");
   }
   return ND4C_OK;
@@ -59,9 +59,11 @@ typedef struct extents {
   int64_t m, n, least;
 } extents;
 
-static extents extents_of(const nd4c_tensor *x) {
-  int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1];
-  return (extents){m, n, m < n ? m : n};
+/* Of the first input. */
+static nd4c_status find_extents(const nd4c_inference *inference, extents *e) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  *e = (extents){.m = x->shape[x->rank - 2], .n = x->shape[x->rank - 1]};
+  return nd4c_rule_minimum(inference, e->m, e->n, &e->least) ? ND4C_OK : nd4c_rule_too_long(inference, 0, x->rank - 1);
 }
 
 /* -- square matrices -------------------------------------------------------------------------------------------- */
@@ -135,7 +137,8 @@ nd4c_status nd4c_infer_eig(nd4c_inference *inference) {
 nd4c_status nd4c_infer_qr(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
-  extents e = extents_of(x);
+  extents e;
+  ND4C_TRY(find_extents(inference, &e));
   int64_t inner = inference->attrs[ND4C_ATTR_qr_complete].as.i != 0 ? e.m : e.least;
   matrices_output(inference, 0, x->dtype, e.m, inner);
   matrices_output(inference, 1, x->dtype, inner, e.n);
@@ -147,7 +150,8 @@ nd4c_status nd4c_infer_qr(nd4c_inference *inference) {
 nd4c_status nd4c_infer_svd(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
-  extents e = extents_of(x);
+  extents e;
+  ND4C_TRY(find_extents(inference, &e));
   bool full = inference->attrs[ND4C_ATTR_svd_full_matrices].as.i != 0;
   matrices_output(inference, 0, x->dtype, e.m, full ? e.m : e.least);
   vectors_output(inference, 1, real_dtype(x->dtype), e.least);
@@ -159,7 +163,9 @@ nd4c_status nd4c_infer_svd(nd4c_inference *inference) {
 nd4c_status nd4c_infer_svdvals(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
-  vectors_output(inference, 0, real_dtype(x->dtype), extents_of(x).least);
+  extents e;
+  ND4C_TRY(find_extents(inference, &e));
+  vectors_output(inference, 0, real_dtype(x->dtype), e.least);
   return ND4C_OK;
 }
 
@@ -183,7 +189,8 @@ nd4c_status nd4c_infer_matrix_rank(nd4c_inference *inference) {
 nd4c_status nd4c_infer_lu(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
-  extents e = extents_of(x);
+  extents e;
+  ND4C_TRY(find_extents(inference, &e));
   matrices_output(inference, 0, x->dtype, e.m, e.m);
   matrices_output(inference, 1, x->dtype, e.m, e.least);
   matrices_output(inference, 2, x->dtype, e.least, e.n);
@@ -194,8 +201,10 @@ nd4c_status nd4c_infer_lu(nd4c_inference *inference) {
 nd4c_status nd4c_infer_lu_factor(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
+  extents e;
+  ND4C_TRY(find_extents(inference, &e));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  vectors_output(inference, 1, ND4C_INT64, extents_of(x).least);
+  vectors_output(inference, 1, ND4C_INT64, e.least);
   return ND4C_OK;
 }
 
@@ -208,13 +217,13 @@ static nd4c_status solution(nd4c_inference *inference, int32_t position, int64_t
   nd4c_inferred *output = &inference->outputs[0];
   char text[ND4C_RULE_TEXT_SIZE / 2];
   bool vector = b->rank == 1;
-  if (b->rank == 0 || b->shape[b->rank - (vector ? 1 : 2)] != m) {
+  if (b->rank == 0 || !nd4c_rule_is_equal(inference, b->shape[b->rank - (vector ? 1 : 2)], m)) {
     return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected [%lld] or [..., %lld, k] for input %s's %s",
                             (long long)m, (long long)m, inference->op->inputs[0].name,
                             nd4c_shape_text(a->rank, a->shape, text, sizeof text));
   }
-  nd4c_status status =
-      nd4c_shape_broadcast(a->rank - 2, a->shape, vector ? 0 : b->rank - 2, b->shape, &output->rank, output->shape);
+  nd4c_status status = nd4c_rule_broadcast_shapes(inference, a->rank - 2, a->shape, vector ? 0 : b->rank - 2, b->shape,
+                                                  &output->rank, output->shape);
   if (status != ND4C_OK || output->rank > ND4C_MAX_RANK - 2) {
     return nd4c_rule_refuse(inference, position, status != ND4C_OK ? status : ND4C_SHAPE,
                             "expected axes before the last two that broadcast with input %s's %s",
@@ -239,8 +248,8 @@ static nd4c_status operands(const nd4c_inference *inference, int32_t position, b
 nd4c_status nd4c_infer_solve(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(operands(inference, 1, true, &dtype));
-  int64_t n = extents_of(&inference->inputs[0]).n;
-  return solution(inference, 1, n, n, dtype);
+  const nd4c_tensor *a = &inference->inputs[0];
+  return solution(inference, 1, a->shape[a->rank - 1], a->shape[a->rank - 1], dtype);
 }
 
 /* Gives: the batch axes that the inputs broadcast to, then the shape of b's matrices, in the dtype that the inputs
@@ -259,13 +268,12 @@ nd4c_status nd4c_infer_lu_solve(nd4c_inference *inference) {
   if (pivots->dtype != ND4C_INT64) {
     return nd4c_rule_refuse(inference, ND4C_IN_lu_solve_pivots, ND4C_DTYPE, "expected int64");
   }
-  if (!nd4c_shape_equal(pivots->rank, pivots->shape, lu->rank - 1, lu->shape)) {
+  if (!nd4c_rule_same_shape(inference, pivots->rank, pivots->shape, lu->rank - 1, lu->shape)) {
     char text[ND4C_RULE_TEXT_SIZE / 2];
     return nd4c_rule_refuse(inference, ND4C_IN_lu_solve_pivots, ND4C_SHAPE, "expected %s",
                             nd4c_shape_text(lu->rank - 1, lu->shape, text, sizeof text));
   }
-  int64_t n = extents_of(lu).n;
-  return solution(inference, ND4C_IN_lu_solve_b, n, n, dtype);
+  return solution(inference, ND4C_IN_lu_solve_b, lu->shape[lu->rank - 1], lu->shape[lu->rank - 1], dtype);
 }
 
 /* Gives: x: [..., n, k] for a [..., m, n] and b [..., m, k], in the dtype that they promote to; residuals: [..., k];
@@ -274,7 +282,8 @@ nd4c_status nd4c_infer_lu_solve(nd4c_inference *inference) {
 nd4c_status nd4c_infer_lstsq(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(operands(inference, 1, false, &dtype));
-  extents e = extents_of(&inference->inputs[0]);
+  extents e;
+  ND4C_TRY(find_extents(inference, &e));
   ND4C_TRY(solution(inference, 1, e.m, e.n, dtype));
   /* Everything else has the solution's batch, too. */
   const nd4c_inferred *x = &inference->outputs[0];
@@ -301,7 +310,9 @@ nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_matrix_norm_ord));
   const bool least = ord == ND4C_MATRIX_NORM_ORDER_MINUS_ONE || ord == ND4C_MATRIX_NORM_ORDER_MINUS_TWO ||
                      ord == ND4C_MATRIX_NORM_ORDER_MINUS_INFINITE;
-  if (extents_of(x).least == 0 && least) {
+  extents e;
+  ND4C_TRY(find_extents(inference, &e));
+  if (least && nd4c_rule_is(inference, e.least, 0)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least one element for an ord of -1, -2 or -inf");
   }
   if (inference->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0) {
@@ -328,7 +339,7 @@ nd4c_status nd4c_infer_vector_norm(nd4c_inference *inference) {
   output->rank = 0;
   for (int32_t i = 0; i < x->rank; i++) {
     bool gone = reduced[i];
-    if (gone && x->shape[i] == 0 && ord < 0) {
+    if (gone && ord < 0 && nd4c_rule_is(inference, x->shape[i], 0)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element for ord %g",
                               (int)i, ord);
     }

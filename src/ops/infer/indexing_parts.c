@@ -32,14 +32,20 @@ nd4c_status nd4c_infer_band(nd4c_inference *inference) {
 }
 
 /* Length of diagonal k. */
-static int64_t diagonal_length(int64_t rows, int64_t columns, int64_t k) {
-  int64_t down = k < 0 ? (k < -rows ? 0 : rows + k) : rows, right = k > 0 ? (k > columns ? 0 : columns - k) : columns;
-  return down < right ? down : right;
+static nd4c_status diagonal_length(const nd4c_inference *inference, int64_t rows, int64_t columns, int64_t k,
+                                   int64_t *length) {
+  const int64_t down = k >= 0 ? 0 : k == INT64_MIN ? INT64_MAX : -k, right = k > 0 ? k : 0;
+  int64_t skipped = 0, left = 0;
+  const bool fits =
+      nd4c_rule_minimum(inference, down, rows, &skipped) && nd4c_rule_subtract(inference, rows, skipped, length) &&
+      nd4c_rule_minimum(inference, right, columns, &skipped) &&
+      nd4c_rule_subtract(inference, columns, skipped, &left) && nd4c_rule_minimum(inference, *length, left, length);
+  return fits ? ND4C_OK : nd4c_rule_too_long(inference, 0, 0);
 }
 
 /* Extent of a square matrix whose diagonal k has a length. */
 static nd4c_status square_extent(const nd4c_inference *inference, int64_t length, int64_t k, int64_t *extent) {
-  if (k != INT64_MIN && nd4c_checked_add(length, k < 0 ? -k : k, extent)) {
+  if (k != INT64_MIN && nd4c_rule_add(inference, length, k < 0 ? -k : k, extent)) {
     return ND4C_OK;
   }
   return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "diagonal %lld makes extents that exceed 64 bits", (long long)k);
@@ -53,7 +59,7 @@ nd4c_status nd4c_infer_diag(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 or 2 axes");
   }
   if (x->rank == 2) {
-    extent = diagonal_length(x->shape[0], x->shape[1], k);
+    ND4C_TRY(diagonal_length(inference, x->shape[0], x->shape[1], k, &extent));
     nd4c_rule_output(inference, x->dtype, 1, &extent);
     return ND4C_OK;
   }
@@ -95,8 +101,8 @@ nd4c_status nd4c_infer_matrix_set_diag(nd4c_inference *inference) {
   for (int32_t i = 0; i + 2 < x->rank; i++) {
     shape[i] = x->shape[i];
   }
-  shape[x->rank - 2] =
-      diagonal_length(x->shape[x->rank - 2], x->shape[x->rank - 1], inference->attrs[ND4C_ATTR_matrix_set_diag_k].as.i);
+  ND4C_TRY(diagonal_length(inference, x->shape[x->rank - 2], x->shape[x->rank - 1],
+                           inference->attrs[ND4C_ATTR_matrix_set_diag_k].as.i, &shape[x->rank - 2]));
   ND4C_TRY(nd4c_rule_broadcasts_to(inference, ND4C_IN_matrix_set_diag_diagonal, "the diagonals'", x->rank - 1, shape));
   output_like_x(inference);
   return ND4C_OK;
@@ -200,7 +206,7 @@ nd4c_status nd4c_infer_ravel_multi_index(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[0];
   const nd4c_attr_value *shape = &inference->attrs[ND4C_ATTR_ravel_multi_index_shape];
   ND4C_TRY(check_grid(inference, shape));
-  if (indices->rank < 1 || indices->shape[0] != shape->count) {
+  if (indices->rank < 1 || !nd4c_rule_is_equal(inference, indices->shape[0], shape->count)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected %d rows, one an axis of shape", (int)shape->count);
   }
   nd4c_rule_output(inference, ND4C_INT64, indices->rank - 1, indices->shape + 1);
@@ -218,7 +224,7 @@ nd4c_status nd4c_infer_dynamic_partition(nd4c_inference *inference) {
   ND4C_TRY(check_extent(inference, "num_partitions", count));
   bool fits = partitions->rank <= x->rank;
   for (int32_t i = 0; fits && i < partitions->rank; i++) {
-    fits = partitions->shape[i] == x->shape[i];
+    fits = nd4c_rule_is_equal(inference, partitions->shape[i], x->shape[i]);
   }
   if (!fits) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected the first axes of input x");
@@ -288,7 +294,7 @@ nd4c_status nd4c_infer_segment_reduce(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *segments = &inference->inputs[1];
   int64_t count = inference->attrs[ND4C_ATTR_segment_sum_num_segments].as.i;
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
-  if (x->rank < 1 || segments->rank != 1 || segments->shape[0] != x->shape[0]) {
+  if (x->rank < 1 || segments->rank != 1 || !nd4c_rule_is_equal(inference, segments->shape[0], x->shape[0])) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected one axis as long as input x's first, %lld",
                             x->rank > 0 ? (long long)x->shape[0] : 0LL);
   }

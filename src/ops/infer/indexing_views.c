@@ -192,7 +192,7 @@ bool nd4c_view_select(const nd4c_inference *inference, int64_t *strides, int64_t
 
 static nd4c_status check_window(const nd4c_inference *inference, int32_t axis, int64_t window) {
   int64_t extent = inference->inputs[0].shape[axis];
-  if (window < 1 || window > extent) {
+  if (window < 1 || !nd4c_rule_is_at_least(inference, extent, window)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "a window of %lld on axis %d, expected 1 to %lld",
                             (long long)window, (int)axis, (long long)extent);
   }
@@ -223,9 +223,9 @@ nd4c_status nd4c_infer_sliding_window_view(nd4c_inference *inference) {
   for (int32_t i = 0; i < window->count; i++) {
     ND4C_TRY(nd4c_rule_axis(inference, "axes", axes->count == 0 ? i : axes->as.ints[i], x->rank, &axis));
     ND4C_TRY(check_window(inference, axis, window->as.ints[i]));
-    output->shape[axis] -= window->as.ints[i] - 1;
+    const bool fits = nd4c_rule_subtract(inference, output->shape[axis], window->as.ints[i] - 1, &output->shape[axis]);
     output->shape[output->rank++] = window->as.ints[i];
-    if (output->shape[axis] < 1) {
+    if (!fits || !nd4c_rule_is_at_least(inference, output->shape[axis], 1)) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "windows along axis %d are longer than it together", (int)axis);
     }
   }
@@ -258,9 +258,12 @@ nd4c_status nd4c_infer_unfold(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "step is %lld, expected at least 1", (long long)step);
   }
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  output->shape[axis] = (x->shape[axis] - size) / step + 1;
+  int64_t *count = &output->shape[axis];
   output->shape[output->rank++] = size;
-  return ND4C_OK;
+  return nd4c_rule_subtract(inference, x->shape[axis], size, count) &&
+                 nd4c_rule_divide(inference, *count, step, count) && nd4c_rule_add(inference, *count, 1, count)
+             ? ND4C_OK
+             : nd4c_rule_too_long(inference, 0, axis);
 }
 
 bool nd4c_view_unfold(const nd4c_inference *inference, int64_t *strides, int64_t *offset) {

@@ -109,6 +109,9 @@ nd4c_status nd4c_infer_svm_probabilities(nd4c_inference *inference) {
   if (x->rank != 2) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, pairs]");
   }
+  if (nd4c_extents_has(inference->extents, x->shape[1])) {
+    return nd4c_rule_needs_numbers(inference, 0, "expected a number of pairs");
+  }
   while (classes <= MOST_CLASSES && classes * (classes - 1) / 2 < x->shape[1]) {
     classes++;
   }

@@ -220,6 +220,9 @@ nd4c_status nd4c_infer_random_categorical(nd4c_inference *inference) {
   ND4C_TRY(require_real(inference, 1));
   ND4C_TRY(check_dtype(inference, &attrs[ND4C_ATTR_random_categorical_dtype], INTEGERS,
                        "an integer dtype of at least 8 bits", &dtype));
+  if (p->rank > 0 && nd4c_extents_has(inference->extents, p->shape[p->rank - 1])) {
+    return nd4c_rule_needs_numbers(inference, 1, "expected a number of classes");
+  }
   if (p->rank < 1 || p->shape[p->rank - 1] < 1) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected a last axis of at least one class");
   }

@@ -26,10 +26,25 @@ static nd4c_status check_length(const nd4c_inference *inference, const char *att
                      inference->op->name, attr, (long long)given);
   }
   *length = given == -1 ? axis_length : given;
-  if (*length < 1) {
+  if (!nd4c_rule_is_at_least(inference, *length, 1)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 point to transform, or %s", attr);
   }
   return ND4C_OK;
+}
+
+/* Of n points, those that real numbers need: n / 2 + 1. */
+static nd4c_status half_of(const nd4c_inference *inference, int32_t axis, int64_t n, int64_t *points) {
+  return nd4c_rule_divide(inference, n, 2, points) && nd4c_rule_add(inference, *points, 1, points)
+             ? ND4C_OK
+             : nd4c_rule_too_long(inference, 0, axis);
+}
+
+/* The real numbers for as many points: 2 (n - 1). A number that is too long stays as it is, to be refused. */
+static nd4c_status double_of(const nd4c_inference *inference, int32_t axis, int64_t points, int64_t *n) {
+  *n = points;
+  return points > longest || (nd4c_rule_subtract(inference, points, 1, n) && nd4c_rule_multiply(inference, *n, 2, n))
+             ? ND4C_OK
+             : nd4c_rule_too_long(inference, 0, axis);
 }
 
 /* -- one axis --------------------------------------------------------------------------------------------------- */
@@ -56,18 +71,24 @@ nd4c_status nd4c_infer_rfft(nd4c_inference *inference) {
   int32_t axis = 0;
   ND4C_TRY(one_axis(inference, &axis));
   ND4C_TRY(check_length(inference, "n", inference->attrs[ND4C_ATTR_fft_n].as.i, shape[axis], &n));
-  shape[axis] = n / 2 + 1;
-  return ND4C_OK;
+  return half_of(inference, axis, n, &shape[axis]);
+}
+
+/* The length of a real result on its axis, which is x's so far. */
+static nd4c_status inverse_length(nd4c_inference *inference, const char *attr, int64_t given, int32_t axis) {
+  int64_t *extent = &inference->outputs[0].shape[axis], points = 0;
+  if (given == -1) {
+    ND4C_TRY(double_of(inference, axis, *extent, &points));
+  }
+  return check_length(inference, attr, given, points, extent);
 }
 
 /* Gives: x with n on the axis (-1: 2 (length - 1)), float32 for floats of up to 32 bits and complex64, else float64. */
 nd4c_status nd4c_infer_irfft(nd4c_inference *inference) {
-  int64_t *shape = inference->outputs[0].shape;
   int32_t axis = 0;
   ND4C_TRY(one_axis(inference, &axis));
   inference->outputs[0].dtype = real_of(inference->inputs[0].dtype);
-  int64_t points = shape[axis] > longest ? longest : 2 * (shape[axis] - 1);
-  return check_length(inference, "n", inference->attrs[ND4C_ATTR_fft_n].as.i, points, &shape[axis]);
+  return inverse_length(inference, "n", inference->attrs[ND4C_ATTR_fft_n].as.i, axis);
 }
 
 /* -- several axes ----------------------------------------------------------------------------------------------- */
@@ -125,9 +146,9 @@ nd4c_status nd4c_infer_rfftn(nd4c_inference *inference) {
   transform_axes t;
   ND4C_TRY(several_axes(inference, &t));
   ND4C_TRY(set_lengths(inference, &t, 0));
-  int64_t *last = &inference->outputs[0].shape[t.axes[t.count - 1]];
-  *last = *last / 2 + 1;
-  return ND4C_OK;
+  const int32_t last = t.axes[t.count - 1];
+  int64_t *extent = &inference->outputs[0].shape[last];
+  return half_of(inference, last, *extent, extent);
 }
 
 /* Gives: x with s on the axes (left out: unchanged, on the last one 2 (length - 1)), float32 for floats of up to 32
@@ -136,10 +157,8 @@ nd4c_status nd4c_infer_irfftn(nd4c_inference *inference) {
   transform_axes t;
   ND4C_TRY(several_axes(inference, &t));
   ND4C_TRY(set_lengths(inference, &t, 1));
-  int64_t *last = &inference->outputs[0].shape[t.axes[t.count - 1]];
   inference->outputs[0].dtype = real_of(inference->inputs[0].dtype);
-  int64_t points = *last > longest ? longest : 2 * (*last - 1);
-  return check_length(inference, "s", t.lengths[t.count - 1], points, last);
+  return inverse_length(inference, "s", t.lengths[t.count - 1], t.axes[t.count - 1]);
 }
 
 /* Gives: the shape and dtype of x. */
@@ -230,7 +249,10 @@ static nd4c_status frame_length(const nd4c_inference *inference, int64_t otherwi
     otherwise = window->shape[0];
   }
   ND4C_TRY(check_length(inference, "frame_length", given, otherwise, length));
-  if (window != NULL && window->shape[0] != *length) {
+  if (nd4c_extents_has(inference->extents, *length)) {
+    return nd4c_rule_needs_numbers(inference, 0, "expected a number as frame_length");
+  }
+  if (window != NULL && !nd4c_rule_is_equal(inference, window->shape[0], *length)) {
     return nd4c_rule_refuse(inference, ND4C_IN_stft_window, ND4C_SHAPE, "expected frame_length elements: %lld",
                             (long long)*length);
   }
@@ -264,7 +286,7 @@ nd4c_status nd4c_infer_stft(nd4c_inference *inference) {
   ND4C_TRY(frame_length(inference, 0, &length));
   ND4C_TRY(frames_dtype(inference, &dtype));
   int64_t time = x->shape[x->rank - 1];
-  if (time < length) {
+  if (!nd4c_rule_is_at_least(inference, time, length)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least frame_length elements of time: %lld",
                             (long long)length);
   }
@@ -272,7 +294,11 @@ nd4c_status nd4c_infer_stft(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected real numbers where onesided is true");
   }
   nd4c_rule_output(inference, complex_of(dtype), x->rank, x->shape);
-  output->shape[x->rank - 1] = 1 + (time - length) / step;
+  int64_t *frames = &output->shape[x->rank - 1];
+  if (!nd4c_rule_subtract(inference, time, length, frames) || !nd4c_rule_divide(inference, *frames, step, frames) ||
+      !nd4c_rule_add(inference, *frames, 1, frames)) {
+    return nd4c_rule_too_long(inference, 0, x->rank - 1);
+  }
   output->shape[output->rank++] = onesided ? length / 2 + 1 : length;
   return ND4C_OK;
 }
@@ -289,9 +315,12 @@ nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [..., frames, points]");
   }
   int64_t frames = x->shape[x->rank - 2], points = x->shape[x->rank - 1];
-  ND4C_TRY(frame_length(inference, points > longest ? longest : onesided ? 2 * (points - 1) : points, &length));
+  int64_t otherwise = points;
+  ND4C_TRY(onesided ? double_of(inference, x->rank - 1, points, &otherwise) : ND4C_OK);
+  ND4C_TRY(frame_length(inference, otherwise, &length));
   ND4C_TRY(frames_dtype(inference, &dtype));
-  if (points != (onesided ? length / 2 + 1 : length) || frames < 1) {
+  if (!nd4c_rule_is_equal(inference, points, onesided ? length / 2 + 1 : length) ||
+      !nd4c_rule_is_at_least(inference, frames, 1)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 frame of %lld points",
                             (long long)(onesided ? length / 2 + 1 : length));
   }
@@ -299,8 +328,11 @@ nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "frames %lld apart are longer than 2^40", (long long)step);
   }
   nd4c_rule_output(inference, onesided ? real_of(dtype) : complex_of(dtype), x->rank - 1, x->shape);
-  output->shape[output->rank - 1] = length + (frames - 1) * step;
-  return ND4C_OK;
+  int64_t *total = &output->shape[output->rank - 1];
+  return nd4c_rule_subtract(inference, frames, 1, total) && nd4c_rule_multiply(inference, *total, step, total) &&
+                 nd4c_rule_add(inference, *total, length, total)
+             ? ND4C_OK
+             : nd4c_rule_too_long(inference, 0, x->rank - 2);
 }
 
 /* -- sequences -------------------------------------------------------------------------------------------------- */
@@ -314,23 +346,29 @@ nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_promote(inference, 0, 1, &dtype));
   for (int32_t i = 0; i < 2; i++) {
-    if (inference->inputs[i].rank != 1 || inference->inputs[i].shape[0] < 1 ||
+    if (inference->inputs[i].rank != 1 || !nd4c_rule_is_at_least(inference, inference->inputs[i].shape[0], 1) ||
         inference->inputs[i].shape[0] > longest) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected 1 axis with at least 1 element");
     }
   }
-  int64_t m = inference->inputs[0].shape[0], n = inference->inputs[1].shape[0], most = m > n ? m : n;
-  int64_t length = mode == ND4C_CONVOLVE_MODE_FULL   ? m + n - 1
-                   : mode == ND4C_CONVOLVE_MODE_SAME ? most
-                                                     : 2 * most - (m + n) + 1;
+  const int64_t m = inference->inputs[0].shape[0], n = inference->inputs[1].shape[0];
+  int64_t most = 0, least = 0, length = 0;
+  bool fits = nd4c_rule_maximum(inference, m, n, &most) && nd4c_rule_minimum(inference, m, n, &least);
+  if (mode == ND4C_CONVOLVE_MODE_FULL) {
+    fits = fits && nd4c_rule_add(inference, m, n, &length) && nd4c_rule_subtract(inference, length, 1, &length);
+  } else if (mode == ND4C_CONVOLVE_MODE_SAME) {
+    length = most;
+  } else {
+    fits = fits && nd4c_rule_subtract(inference, most, least, &length) && nd4c_rule_add(inference, length, 1, &length);
+  }
   nd4c_rule_output(inference, dtype, 1, &length);
-  return ND4C_OK;
+  return fits ? ND4C_OK : nd4c_rule_too_long(inference, 0, 0);
 }
 
 /* Gives: x without its last axis of length 2, complex64 for floats of up to 32 bits, else complex128. */
 nd4c_status nd4c_infer_view_as_complex(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
-  if (x->rank < 1 || x->shape[x->rank - 1] != 2) {
+  if (x->rank < 1 || !nd4c_rule_is_equal(inference, x->shape[x->rank - 1], 2)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected a last axis of length 2");
   }
   nd4c_rule_output(inference, complex_of(x->dtype), x->rank - 1, x->shape);

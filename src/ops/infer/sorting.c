@@ -164,7 +164,7 @@ nd4c_status nd4c_infer_unique(nd4c_inference *inference) {
 }
 
 static nd4c_status both_sizes(const nd4c_inference *inference, int64_t *size) {
-  if (!nd4c_checked_add(inference->inputs[0].size, inference->inputs[1].size, size)) {
+  if (!nd4c_rule_add(inference, inference->inputs[0].size, inference->inputs[1].size, size)) {
     return nd4c_rule_refuse(inference, 1, ND4C_OVERFLOW, "expected fewer elements: both together do not fit 64 bits");
   }
   return ND4C_OK;
@@ -325,7 +325,7 @@ nd4c_status nd4c_infer_histogram(nd4c_inference *inference) {
   ND4C_TRY(require_floating(inference, ND4C_IN_histogram_weights));
   ND4C_TRY(require_same_shape(inference, ND4C_IN_histogram_weights));
   ND4C_TRY(require_rank(inference, ND4C_IN_histogram_edges, 1));
-  if (edges != NULL && (edges->dtype != dtype || edges->shape[0] < 1)) {
+  if (edges != NULL && (edges->dtype != dtype || !nd4c_rule_is_at_least(inference, edges->shape[0], 1))) {
     return nd4c_rule_refuse(inference, ND4C_IN_histogram_edges, edges->dtype != dtype ? ND4C_DTYPE : ND4C_SHAPE,
                             "expected %s, at least one", nd4c_dtype_name(dtype));
   }
@@ -333,14 +333,18 @@ nd4c_status nd4c_infer_histogram(nd4c_inference *inference) {
     ND4C_TRY(check_bins(inference, bins));
     ND4C_TRY(check_range_list(inference, &attrs[ND4C_ATTR_histogram_range]));
   }
-  bins = edges != NULL ? edges->shape[0] - 1 : bins;
+  int64_t count = bins + 1;
+  if (edges != NULL) {
+    count = edges->shape[0];
+    (void)nd4c_rule_subtract(inference, count, 1, &bins); /* there is at least one */
+  }
   bool density = attrs[ND4C_ATTR_histogram_density].as.i != 0;
   output_1d(inference, 0,
             density           ? (nd4c_dtype)ND4C_FLOAT64
             : weights != NULL ? weights->dtype
                               : (nd4c_dtype)ND4C_INT64,
             bins);
-  output_1d(inference, 1, dtype, bins + 1);
+  output_1d(inference, 1, dtype, count);
   return ND4C_OK;
 }
 
