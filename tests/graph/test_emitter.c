@@ -219,19 +219,21 @@ enum { STEP = 1000 }; /* differences are taken over 1 / STEP */
 static nd4c_op current;
 static bool is_binary;
 
-static nd4c_status forward(nd4c_emitter *e, nd4c_emitted x, nd4c_gradient_step *step) {
-  step->inputs[0] = x;
+static nd4c_status forward(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted inputs[2], nd4c_gradient_step *step) {
+  inputs[0] = x;
+  *step = (nd4c_gradient_step){.inputs = inputs, .input_count = is_binary ? 2 : 1};
   if (!is_binary) {
     return nd4c_emit_unary(e, current, x, &step->output);
   }
-  ND4C_TRY(nd4c_emit_full(e, nd4c_emitted_get(e, x).dtype, 1.75, 1, &shape[2], &step->inputs[1]));
-  return nd4c_emit_binary(e, current, x, step->inputs[1], &step->output);
+  ND4C_TRY(nd4c_emit_full(e, nd4c_emitted_get(e, x).dtype, 1.75, 1, &shape[2], &inputs[1]));
+  return nd4c_emit_binary(e, current, x, inputs[1], &step->output);
 }
 
 /* The gradient by x, of ones. */
 static nd4c_status backward(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) {
   nd4c_gradient_step step;
-  ND4C_TRY(forward(e, x, &step));
+  nd4c_emitted inputs[2];
+  ND4C_TRY(forward(e, x, inputs, &step));
   const nd4c_emitted_info info = nd4c_emitted_get(e, step.output);
   ND4C_TRY(nd4c_emit_full(e, info.dtype, 1, info.rank, info.shape, &step.given));
   return nd4c_gradient_emit(e, nd4c_gradient_find(current), &step, 0, y);
@@ -240,11 +242,12 @@ static nd4c_status backward(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) {
 /* (f(x + d) - f(x - d)) / 2d, in float64. */
 static nd4c_status difference(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) {
   nd4c_gradient_step above, below;
+  nd4c_emitted inputs[2];
   ND4C_TRY(nd4c_emit_cast(e, x, ND4C_FLOAT64, &x));
   ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_add, x, 1.0 / STEP, y));
-  ND4C_TRY(forward(e, *y, &above));
+  ND4C_TRY(forward(e, *y, inputs, &above));
   ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_add, x, -1.0 / STEP, y));
-  ND4C_TRY(forward(e, *y, &below));
+  ND4C_TRY(forward(e, *y, inputs, &below));
   ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_subtract, above.output, below.output, y));
   ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_multiply, *y, STEP / 2.0, y));
   return nd4c_emit_cast(e, *y, ND4C_FLOAT32, y);
