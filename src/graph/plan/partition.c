@@ -170,6 +170,7 @@ static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answe
 
 static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
   for (int32_t i = 0; i < answer->region->node_count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     if (answer->piece_of[i] < 0) {
       ND4C_TRY(note_decline(work->plan, work->compiler, work->nodes[i], nd4c_answer_reason(answer, i)));
     }
@@ -193,6 +194,7 @@ static nd4c_status offer_region(partitioning *work, int32_t count) {
   nd4c_compile_room room;
   const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, work->compiler, &room);
   ND4C_TRY(nd4c_plan_describe_segment(plan, work->compiler, work->nodes, count, &region, &inputs, &outputs));
+  ND4C_TRY(nd4c_cancellation_poll());
   nd4c_status status = nd4c_answer_ask(work->compiler, plan->device->handle, &region, &options, &answer);
   if (status == ND4C_OK) {
     status = take_answer(work, &answer);

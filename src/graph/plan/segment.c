@@ -213,6 +213,7 @@ static nd4c_status fill_segment(const assembly *work, nd4c_segment *segment) {
   }
   for (int32_t i = 0; i < work->count; i++) {
     const nd4c_graph_node *node = &plan->graph->nodes[work->nodes[i]];
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(make_call(plan, work->compiler, work->nodes[i], &calls[i]));
     nodes[i] = &calls[i];
     inputs[i] = numbers(work, node->inputs, node->input_count);

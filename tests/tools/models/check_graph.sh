@@ -28,7 +28,7 @@ says out "^%[0-9]+ float32\(2, 8, 8, 8\) = conv 'Conv' \(image, constant float32
 says out '^output logits: %[0-9]+$'
 says out '^9 nodes, estimated: '
 expect 0 "$nd4c" graph show "$model" "${shape[@]}" --optimized
-says out "= conv 'Relu' .*activation relu\} \[conv \+ relu\]"
+says out "= conv 'Conv \+ Relu' .*activation relu\} \[conv \+ relu\]"
 says out '^6 nodes, estimated: '
 expect 0 "$nd4c" graph show "$model" "${shape[@]}" --optimized --passes -fuse_activation
 says out '^9 nodes, estimated: '

@@ -14,7 +14,7 @@ says out '^  without: min .* p50 .* p90 .* p99 .* max .* of 20 runs$'
 says out '^  profiling costs [-+][0-9.]+ % of p50, [-+][0-9.]+ % of min'
 says out '^limits, measured now in [0-9.]+ s: .*reads [0-9]+ GB/s of 32.0 KiB, .* of 128 MiB$'
 says out '^ +[0-9.]+ +[0-9.]+ % +[0-9.]+ % +[0-9.]+ +[0-9.]+ +2  conv$'
-says out "onednn.conv: conv 'Relu' \[conv \+ relu\]$|reference.*: conv 'Relu'|simd.*: conv 'Relu'"
+says out "onednn.conv: conv 'Conv \+ Relu' \[conv \+ relu\]$|reference.*: conv 'Conv \+ Relu'|simd.*: conv 'Conv \+ Relu'"
 expect 0 "$nd4c" run "$model" "${given[@]}" --profile --report
 says out '^steps:$'
 
