@@ -185,8 +185,8 @@ static void refusals_name_extents_and_change_nothing(void **state) {
               "matmul: input b is float32 (32, 4): expected t rows for input a's (n, t), not 32");
   expect_text(nd4c_graph_op(graph, ND4C_OP_reshape, &x, 1, shape, 1, "", &z, 1), ND4C_SHAPE,
               "reshape: input x is float32 (n, t): shape (n, 8000) has 8000*n elements, expected n*t");
-  expect_text(nd4c_graph_op(graph, ND4C_OP_qr, &x, 1, NULL, 0, "", (nd4c_value[2]){0}, 2), ND4C_UNSUPPORTED,
-              "qr: input x is float32 (n, t): its inference rule takes numbers only: bind the graph's dims first "
+  expect_text(nd4c_graph_op(graph, ND4C_OP_nonzero, &x, 1, NULL, 0, "", &z, 1), ND4C_UNSUPPORTED,
+              "nonzero: input x is float32 (n, t): its inference rule takes numbers only: bind the graph's dims first "
               "(nd4c_graph_bind)");
   shape[0] = check_ints("shape", (int64_t[]){n - 99, 2}, 2);
   expect_text(nd4c_graph_op(graph, ND4C_OP_reshape, &x, 1, shape, 1, "", &z, 1), ND4C_SHAPE,

@@ -112,7 +112,13 @@ static const dims_case cases[] = {
      NULL},
     {"Shape x > s; Cast s to=1 > f; Add f f > y", {-1, 3}, {3, 8}, 13, NULL, 0, NULL},
     /* what dims cannot express */
-    {"Det x > y", {-1, 3, 3}, {3}, 13, "its inference rule takes numbers only", -1, NULL},
+    {"Shape x > s; Gather s zero > b; HannWindow b > y",
+     {-1, 3},
+     {3},
+     17,
+     "the window's size depends on the values of the model's inputs",
+     -1,
+     NULL},
     {"Mul x x > y", {-1, 3}, {2, 0, 4}, 13, "dim 'n' is 0", 0, NULL},
 };
 
