@@ -2,8 +2,8 @@
  * truncated while the model, or an array from it, is alive. Any thread may run a model, and several may at once: they
  * share the constants, and each run has memory of its own. A thread that needs a new plan, or a new binding of a plan,
  * makes it while others go on. Only these wait for each other: threads that make plans, threads that make bindings of
- * one plan, runs of a model that is interpreted, and runs of a plan in another mode than direct. The caller closes a
- * model after all other calls on it have returned. */
+ * one plan, runs of a model of which all nodes are interpreted, and runs of a plan in another mode than direct. The
+ * caller closes a model after all other calls on it have returned. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 
@@ -93,8 +93,8 @@ ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, n
  *
  * and in every run
  *
- * "running": steps of the plan, or nodes of an interpreted model; of a plan on an asynchronous device as they are
- *            submitted, or all at once
+ * "running": steps of the plan, or of each part's plan, or nodes of an interpreted model; of a plan on an asynchronous
+ *            device as they are submitted, or all at once
  * "looping": rounds of a loop among these steps, at most every 20 ms; `total` is 0 if the loop itself ends it
  *
  * nd4c calls it on the running thread, on several at once if they run the model at once. It must not run the model or
@@ -124,6 +124,19 @@ ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, co
 ND4C_API nd4c_status nd4c_model_graph(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
                                       const int64_t *const *shapes, nd4c_graph **graph);
 
+/* The parts of a model that cannot become a graph, because the shapes of some results depend on data, or values are
+ * sequences or strings: graphs that are planned as in nd4c_model_run, between nodes that are interpreted. The text has
+ * a line for each part and for each interpreted node, with the reason, in the order in which they run. *count receives
+ * the number of parts; 0: none is worth a plan. graphs has `room` entries (0: may be NULL) and receives the graphs of
+ * as many parts as it has room for, before any pass: inputs and outputs are named after the model's values, and extents
+ * that data decides are dims, named after a value and its axis. The caller destroys the graphs, and frees the text with
+ * nd4c_free. ranks, shapes and context: as in nd4c_model_graph. A model that can become a graph has one part. After a
+ * failure nothing is given. NULL_ARGUMENT, ARGUMENT, SHAPE, MEMORY; UNSUPPORTED: an input or output is a
+ * sequence or optional, or the model leaves the rank of an input free and no shapes are given. Any thread. */
+ND4C_API nd4c_status nd4c_model_parts(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
+                                      const int64_t *const *shapes, nd4c_graph **graphs, int32_t room, int32_t *count,
+                                      char **text);
+
 /* Compiles the model ahead of time for inputs of these shapes, in the order of the model's inputs, as nd4c_plan_compile
  * does. shapes NULL: as the model declares them; SHAPE if a declared dimension is free, and the text names the input.
  * UNSUPPORTED also if the model cannot become a graph: the text says why. */
@@ -139,11 +152,13 @@ ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *contex
 
 /* The report of the last run: that of its plan, as nd4c_plan_report gives it; if the model leaves extents free and the
  * plan is for these shapes alone, a last line says why. If the model could not become a graph, the report names the
- * node that prevented it. "" before the first run. Free with nd4c_free. */
+ * nodes that prevented it, and has the reports of the parts between them (nd4c_model_parts). "" before the first run.
+ * Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 /* As nd4c_plan_profile, _get_step, _get_body and _get_node for the plan of the last run, whose texts and bodies are
- * valid until the model runs again or is closed. UNSUPPORTED if that run had no plan: the text says why. ARGUMENT
+ * valid until the model runs again or is closed. If the model has parts, the steps and nodes of their plans follow one
+ * another. UNSUPPORTED if that run had no plan: the text says why. ARGUMENT
  * before the first run. *count receives the number of steps. */
 ND4C_API nd4c_status nd4c_model_profile(nd4c_model *model, bool on);
 ND4C_API nd4c_status nd4c_model_step_count(const nd4c_model *model, int32_t *count);

@@ -320,8 +320,8 @@ static nd4c_status report(const nd4c_model *model, const nd4c_model_plan *latest
     nd4c_text_print(&told, "interpreted, node after node: '%s' is a sequence or optional\n", odd->name);
   } else if (interpreted) {
     nd4c_text_print(&told, "interpreted, node after node: all values are outputs, arrays or not\n");
-  } else if (latest->plan != NULL) {
-    return report_plan(latest, text);
+  } else if (latest->plan != NULL || latest->parts != NULL) {
+    return latest->plan != NULL ? report_plan(latest, text) : nd4c_model_split_report(latest->parts, text);
   } else {
     nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", latest->need);
   }

@@ -44,13 +44,18 @@ typedef struct nd4c_model_dims {
   int64_t settings[ND4C_MODEL_SETTINGS];
 } nd4c_model_dims;
 
-/* A plan serves one combination of input shapes or, if it is of the graph with dims, all that this graph allows. */
+/* Plans of the parts of a model that no graph can express (model_parts.c). */
+typedef struct nd4c_model_split nd4c_model_split;
+
+/* A plan serves one combination of input shapes or, if it is of the graph with dims, all that this graph allows. The
+ * same for the plans of parts. */
 typedef struct nd4c_model_plan {
   struct nd4c_model_plan *next; /* the next most recently used */
   int32_t users;                /* runs and reports that use it now */
   bool dropped;                 /* no longer in the list: the last user frees it */
-  bool has_dims;                /* its graph has */
-  nd4c_plan *plan;              /* NULL: the model is interpreted */
+  bool has_dims;                /* its graph has, or its parts serve all shapes */
+  nd4c_plan *plan;              /* NULL: the model is interpreted, all of it or between its parts */
+  nd4c_model_split *parts;      /* NULL: it has none */
   char *need;                   /* why the model is interpreted; else NULL */
   char *alone;                  /* why the graph is not from the one with dims, for the report; else NULL */
   nd4c_model_key key;           /* numbers follow the struct */
@@ -116,6 +121,25 @@ void nd4c_model_plan_drop(nd4c_model_plan *plan);
  * caller frees it. */
 nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
                               const int64_t *const *shapes, nd4c_graph **graph, char **need);
+/* -- model_parts.c -- */
+
+/* Splits the model, and makes plans of the parts. *parts stays NULL if no part is worth a plan. The shapes are for a
+ * model that cannot be split for all of them. By the thread that has the turn. */
+nd4c_status nd4c_model_split_make(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
+                                  const int64_t *const *shapes, nd4c_model_split **parts);
+/* NULL is fine. */
+void nd4c_model_split_drop(nd4c_model_split *parts);
+/* Whether they serve all shapes that the model declares. */
+bool nd4c_model_split_serve_all(const nd4c_model_split *parts);
+/* Any thread, several at once: needs no turn. */
+nd4c_status nd4c_model_split_run(nd4c_model *model, nd4c_context *context, nd4c_model_split *parts,
+                                 const nd4c_datum *const *inputs, nd4c_datum **outputs);
+/* Their plans in order, some NULL; returns how many. */
+int32_t nd4c_model_split_plans(const nd4c_model_split *parts, nd4c_plan *const **plans);
+nd4c_status nd4c_model_split_report(const nd4c_model_split *parts, char **text);
+
+/* -- others -- */
+
 /* The context's settings that a plan depends on. */
 void nd4c_model_settings(const nd4c_context *context, int64_t settings[ND4C_MODEL_SETTINGS]);
 /* A graph of the model with dims; NULL if it cannot be one: *why says so, and the caller frees it. */

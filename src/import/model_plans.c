@@ -16,6 +16,7 @@
 
 void nd4c_model_plan_drop(nd4c_model_plan *plan) {
   nd4c_plan_destroy(plan->plan);
+  nd4c_model_split_drop(plan->parts);
   nd4c_deallocate(plan->need);
   nd4c_deallocate(plan->alone);
   nd4c_deallocate(plan);
@@ -120,24 +121,42 @@ nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const in
   return nd4c_onnx_import(&model->onnx, &options, graph, need);
 }
 
+/* The shapes of a run's inputs; to be freed also after a failure. */
+static nd4c_status take_shapes(const nd4c_model *model, const nd4c_array *const *inputs, nd4c_model_shapes *shapes) {
+  const size_t count = (size_t)model->input_count;
+  shapes->ranks = nd4c_allocate(count * sizeof *shapes->ranks);
+  shapes->shapes = nd4c_allocate(count * sizeof *shapes->shapes);
+  if (shapes->ranks == NULL || shapes->shapes == NULL) {
+    return nd4c_fail_memory("the shapes of the inputs", count * (sizeof *shapes->ranks + sizeof *shapes->shapes));
+  }
+  for (size_t i = 0; i < count; i++) {
+    shapes->ranks[i] = nd4c_array_rank(inputs[i]);
+    shapes->shapes[i] = nd4c_array_shape(inputs[i]);
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status import_shapes(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                                  nd4c_graph **graph, char **need) {
-  size_t count = (size_t)model->input_count;
-  int32_t *ranks = nd4c_allocate(count * sizeof *ranks);
-  const int64_t **shapes = nd4c_allocate(count * sizeof *shapes);
-  nd4c_status status = ND4C_OK;
-  if (ranks == NULL || shapes == NULL) {
-    status = nd4c_fail_memory("the shapes of the inputs", count * (sizeof *ranks + sizeof *shapes));
+  nd4c_model_shapes shapes = {NULL, NULL};
+  nd4c_status status = take_shapes(model, inputs, &shapes);
+  status = status == ND4C_OK ? nd4c_model_import(model, context, shapes.ranks, shapes.shapes, graph, need) : status;
+  nd4c_model_shapes_free(&shapes);
+  return status;
+}
+
+/* The parts of a model that no graph can express. A placement and a file of executables are for whole graphs. */
+static nd4c_status make_parts(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                              nd4c_model_plan *made) {
+  nd4c_model_shapes shapes = {NULL, NULL};
+  if (model->placement != NULL || model->compiled != NULL) {
+    return ND4C_OK;
   }
-  for (size_t i = 0; i < count && status == ND4C_OK; i++) {
-    ranks[i] = nd4c_array_rank(inputs[i]);
-    shapes[i] = nd4c_array_shape(inputs[i]);
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_model_import(model, context, ranks, shapes, graph, need);
-  }
-  nd4c_deallocate(ranks);
-  nd4c_deallocate((void *)shapes);
+  nd4c_status status = take_shapes(model, inputs, &shapes);
+  status =
+      status == ND4C_OK ? nd4c_model_split_make(model, context, shapes.ranks, shapes.shapes, &made->parts) : status;
+  nd4c_model_shapes_free(&shapes);
+  made->has_dims = status == ND4C_OK && made->parts != NULL && nd4c_model_split_serve_all(made->parts);
   return status;
 }
 
@@ -160,7 +179,8 @@ static nd4c_status make_graph(nd4c_model *model, nd4c_context *context, const nd
   return *graph != NULL ? ND4C_OK : import_shapes(model, context, inputs, graph, &made->need);
 }
 
-/* A model that no graph can express is interpreted: made->need says why, and made->plan stays NULL. */
+/* A model that no graph can express is interpreted, but for its parts: made->need says why, and made->plan stays NULL.
+ */
 static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                              nd4c_model_plan *made) {
   nd4c_graph *graph = NULL;
@@ -171,7 +191,8 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   ND4C_TRY(check_precision(context, &options)); /* here, since a plan that is not supported is interpreted below */
   nd4c_status status = make_graph(model, context, inputs, &graph, made);
   if (status == ND4C_UNSUPPORTED && made->need != NULL) {
-    return model->precision == ND4C_DTYPE_NONE || !context->strict ? ND4C_OK : refuse_interpreting(model, made->need);
+    return model->precision == ND4C_DTYPE_NONE || !context->strict ? make_parts(model, context, inputs, made)
+                                                                   : refuse_interpreting(model, made->need);
   }
   ND4C_TRY(status);
   status = nd4c_plan_create_told(graph, context, &options, &model->telling, plan);
@@ -187,7 +208,7 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   const bool refused = (model->placement != NULL || model->precision != ND4C_DTYPE_NONE) && context->strict;
   if (status == ND4C_UNSUPPORTED && !refused) { /* strings, for example, which plans do not support */
     made->need = nd4c_duplicate_text(nd4c_error_message());
-    return made->need != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
+    return made->need != NULL ? make_parts(model, context, inputs, made) : nd4c_fail_memory("a report", 1);
   }
   return status;
 }

@@ -8,8 +8,7 @@
 #include "base/status.h"
 #include "import/onnx/importer.h"
 
-/* A NUL-terminated copy of a name, for the graph. */
-static nd4c_status copy_name(nd4c_span name, char **copy) {
+nd4c_status nd4c_onnx_copy_name(nd4c_span name, char **copy) {
   *copy = nd4c_allocate(name.size + 1);
   if (*copy == NULL) {
     return nd4c_fail_memory("a name", name.size + 1);
@@ -21,27 +20,39 @@ static nd4c_status copy_name(nd4c_span name, char **copy) {
 
 /* -- inputs --------------------------------------------------------------------------------------------------- */
 
-static nd4c_status declare_input(nd4c_onnx_importer *importer, int32_t index, nd4c_onnx_operand *operand) {
+nd4c_status nd4c_onnx_describe_input(nd4c_onnx_importer *importer, int32_t index, nd4c_dtype *dtype, int32_t *rank,
+                                     int64_t shape[ND4C_MAX_RANK]) {
   const nd4c_onnx_value_info *info = nd4c_onnx_graph_input(&importer->model->graph, index);
   const nd4c_onnx_import_options *options = importer->options;
-  const bool given = options->input_ranks != NULL;
-  int64_t declared[ND4C_MAX_RANK];
+  ND4C_TRY(nd4c_onnx_dtype_resolve(info->type, dtype));
+  if (options->input_ranks == NULL) {
+    *rank = info->rank;
+    return nd4c_onnx_declare_shape(importer, info, shape);
+  }
+  *rank = options->input_ranks[index];
+  for (int32_t i = 0; i < *rank; i++) {
+    shape[i] = options->input_shapes[index][i];
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status declare_input(nd4c_onnx_importer *importer, int32_t index, nd4c_onnx_operand *operand) {
+  int64_t shape[ND4C_MAX_RANK];
+  int32_t rank = 0;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   nd4c_value value = ND4C_VALUE_NONE;
   char *name = NULL;
-  ND4C_TRY(nd4c_onnx_dtype_resolve(info->type, &dtype));
-  ND4C_TRY(given ? ND4C_OK : nd4c_onnx_declare_shape(importer, info, declared));
-  ND4C_TRY(copy_name(info->name, &name));
-  nd4c_status status = nd4c_graph_input(importer->graph, name, dtype, given ? options->input_ranks[index] : info->rank,
-                                        given ? options->input_shapes[index] : declared, &value);
+  ND4C_TRY(nd4c_onnx_describe_input(importer, index, &dtype, &rank, shape));
+  ND4C_TRY(nd4c_onnx_copy_name(nd4c_onnx_graph_input(&importer->model->graph, index)->name, &name));
+  nd4c_status status = nd4c_graph_input(importer->graph, name, dtype, rank, shape, &value);
   nd4c_deallocate(name);
   ND4C_TRY(status);
   return nd4c_onnx_add_value(importer, value, operand);
 }
 
 /* inputs NULL: declares the inputs of a graph. */
-static nd4c_status bind_inputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope,
-                               const nd4c_datum *const *inputs) {
+nd4c_status nd4c_onnx_bind_inputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope,
+                                  const nd4c_datum *const *inputs) {
   for (int32_t i = 0; i < scope->graph->inputs.count; i++) {
     nd4c_onnx_operand operand = ND4C_ONNX_OPERAND_NONE;
     ND4C_TRY(inputs == NULL ? declare_input(importer, i, &operand)
@@ -132,7 +143,7 @@ static nd4c_status mark_output(nd4c_onnx_importer *importer, const nd4c_onnx_sco
     return nd4c_fail(ND4C_UNSUPPORTED, "%s", importer->need);
   }
   ND4C_TRY(nd4c_onnx_value_of(importer, operand, &value));
-  ND4C_TRY(copy_name(slice, &name));
+  ND4C_TRY(nd4c_onnx_copy_name(slice, &name));
   nd4c_status status = nd4c_graph_output(importer->graph, name, value);
   nd4c_deallocate(name);
   return status;
@@ -180,10 +191,11 @@ static nd4c_status give_output(nd4c_onnx_importer *importer, const nd4c_onnx_val
   return status;
 }
 
-static nd4c_status give_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, nd4c_datum **outputs) {
+nd4c_status nd4c_onnx_give_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, nd4c_datum **outputs) {
   const nd4c_onnx_graph *graph = scope->graph;
   int32_t *numbers = NULL;
   int32_t count = 0;
+  ND4C_TRY(check_outputs(importer, scope));
   ND4C_TRY(list_outputs(importer, &numbers, &count));
   nd4c_status status = ND4C_OK;
   int32_t given = 0;
@@ -208,10 +220,13 @@ static nd4c_status give_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_sc
 
 static nd4c_status run_model(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope,
                              const nd4c_datum *const *inputs, nd4c_datum **outputs) {
-  ND4C_TRY(bind_inputs(importer, scope, inputs));
+  ND4C_TRY(nd4c_onnx_bind_inputs(importer, scope, inputs));
   ND4C_TRY(nd4c_onnx_scope_run(importer, scope));
+  if (outputs != NULL) {
+    return nd4c_onnx_give_outputs(importer, scope, outputs);
+  }
   ND4C_TRY(check_outputs(importer, scope));
-  return outputs == NULL ? mark_outputs(importer, scope) : give_outputs(importer, scope, outputs);
+  return mark_outputs(importer, scope);
 }
 
 static nd4c_status run(nd4c_onnx_importer *importer, const nd4c_datum *const *inputs, nd4c_datum **outputs) {

@@ -7,13 +7,25 @@
 
 enum { ND4C_ONNX_OUTPUTS = 16, ND4C_ONNX_NEED_SIZE = 512 };
 
-/* An operand. An array is a constant, a list of extents or a value of the graph; a constant or a list of extents that
- * the graph uses is both. */
+/* An array that is there when a part of a model runs (parts/parts.h): an input of the model, a result of an interpreted
+ * node, or of an earlier part. The import of later parts knows its dtype and shape. Lives as long as the import. */
+typedef struct nd4c_onnx_known {
+  int32_t number;   /* of the model's value that has it */
+  int32_t part;     /* that gives it; -1: none does */
+  nd4c_value value; /* in that part's graph */
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t shape[]; /* numbers, and extents of the graph's dims */
+} nd4c_onnx_known;
+
+/* An operand. An array is a constant, a list of extents, an array that is known, or a value of the graph; one of the
+ * first three that the graph uses is both. */
 typedef struct nd4c_onnx_operand_slot {
   nd4c_onnx_kind kind; /* NONE: free */
   int32_t references;  /* names bound to it, sequences that hold it, nd4c_onnx_hold */
   nd4c_array *array;   /* one reference */
   nd4c_array *extents; /* one reference to an int64 array on the host: numbers, and extents of the graph's dims */
+  const nd4c_onnx_known *known;
   nd4c_value value;
   nd4c_dtype dtype; /* of a list of extents; of the arrays of a sequence or optional */
   int32_t count;    /* free: the next free slot */
@@ -38,7 +50,8 @@ typedef struct nd4c_onnx_scope {
 typedef struct nd4c_onnx_importer {
   const nd4c_onnx_model *model;
   const nd4c_onnx_import_options *options;
-  nd4c_graph *graph; /* NULL: values are computed */
+  nd4c_graph *graph;                     /* NULL: values are computed */
+  struct nd4c_onnx_splitting *splitting; /* the graph is a part of the model; NULL: all of it, or nothing is recorded */
   nd4c_onnx_operand_slot *slots;
   int32_t slot_count, slot_capacity, free_slot; /* free_slot: the first free one, ND4C_ONNX_OPERAND_NONE: none */
   nd4c_onnx_operand *created;                   /* operands made since the outermost node began, some of them freed */
@@ -54,6 +67,7 @@ typedef struct nd4c_onnx_importer {
 /* Takes over the reference, also when it fails. */
 nd4c_status nd4c_onnx_add_array(nd4c_onnx_importer *importer, nd4c_array *array, nd4c_onnx_operand *operand);
 nd4c_status nd4c_onnx_add_value(nd4c_onnx_importer *importer, nd4c_value value, nd4c_onnx_operand *operand);
+nd4c_status nd4c_onnx_add_known(nd4c_onnx_importer *importer, const nd4c_onnx_known *known, nd4c_onnx_operand *operand);
 nd4c_status nd4c_onnx_add_list(nd4c_onnx_importer *importer, nd4c_onnx_kind kind, nd4c_dtype dtype,
                                const nd4c_onnx_operand *items, int32_t count, nd4c_onnx_operand *operand);
 void nd4c_onnx_operand_hold(nd4c_onnx_importer *importer, nd4c_onnx_operand operand);
@@ -100,12 +114,42 @@ void nd4c_onnx_scope_close(nd4c_onnx_importer *importer, nd4c_onnx_scope *scope)
 /* Binds an operand to a value of the scope's graph. */
 void nd4c_onnx_scope_bind(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                           nd4c_onnx_operand operand);
+/* An initializer as an array, which the options keep. Borrowed. */
+nd4c_status nd4c_onnx_load_initializer(const nd4c_onnx_import_options *options, const nd4c_onnx_graph *graph,
+                                       int32_t index, nd4c_array **array);
 /* The operand of a value of this graph or of a graph around it; NONE if its node does not make it, or it was left out.
  * An initializer becomes an array when it is first read. */
 nd4c_status nd4c_onnx_scope_read(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                                  nd4c_onnx_operand *operand);
 /* Imports all nodes. */
 nd4c_status nd4c_onnx_scope_run(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope);
+/* Imports one node, whose inputs are there, and binds its outputs. emit: what gives them; NULL: what the node says. */
+nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node,
+                                 nd4c_onnx_emit_function emit);
+
+/* -- dims.c, for inputs and for what depends on data -- */
+
+/* A new dim of the graph, named after a value and an axis: "x.0". */
+nd4c_status nd4c_onnx_free_dim(nd4c_onnx_importer *importer, nd4c_span value, int32_t axis, int64_t least,
+                               int64_t *extent);
+
+/* -- import.c -- */
+
+/* A NUL-terminated copy of a name, to be freed with nd4c_deallocate. */
+nd4c_status nd4c_onnx_copy_name(nd4c_span name, char **copy);
+/* Dtype and shape of an input of the graph, as given or as declared. */
+nd4c_status nd4c_onnx_describe_input(nd4c_onnx_importer *importer, int32_t index, nd4c_dtype *dtype, int32_t *rank,
+                                     int64_t shape[ND4C_MAX_RANK]);
+/* Binds a run's inputs. */
+nd4c_status nd4c_onnx_bind_inputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope,
+                                  const nd4c_datum *const *inputs);
+/* Checks a run's outputs against their declarations, and gives them to the caller. */
+nd4c_status nd4c_onnx_give_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, nd4c_datum **outputs);
+
+/* -- parts/split.c -- */
+
+/* The value in the part that is recorded of an array that is known: an input of that part. */
+nd4c_status nd4c_onnx_part_input(nd4c_onnx_importer *importer, const nd4c_onnx_known *known, nd4c_value *value);
 
 /* -- attribute_read.c -- */
 

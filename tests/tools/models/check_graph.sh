@@ -296,4 +296,32 @@ says err 'stdout: '
 expect 1 "$nd4c" graph show "$model" "${shape[@]}" -o /dev/full
 says err '/dev/full: not all could be written'
 
+# A model that is no graph, since data decides how many rows are chosen: two products, and NonZero between them.
+base64 -d >"$work/parts.onnx" <<'END'
+CAg6lAIKIhIBcyIIQ29uc3RhbnQqEwoKdmFsdWVfaW50c0BgQGCgAQcKFwoBcxIBdyIPQ29uc3RhbnRPZlNoYXBlChgKAXgKAXcSAWEaBWZpcnN0IgZN
+YXRNdWwKFgoBbRIBehoFZm91bmQiB05vblplcm8KIRICdjAiCENvbnN0YW50KhEKCnZhbHVlX2ludHNAAKABBwoTCgF6CgJ2MBIBaSIHU3F1ZWV6ZQoR
+CgFhCgFpEgFyIgZHYXRoZXIKGQoBcgoBdxIBeRoGc2Vjb25kIgZNYXRNdWwSAWdaEwoBeBIOCgwIARIICgIIYAoCCGBaDwoBbRIKCggIARIECgIIYGIU
+CgF5Eg8KDQgBEgkKAxIBbgoCCGBCBAoAEA0=
+END
+expect 0 "$nd4c" graph show "$work/parts.onnx"
+says out '^interpreted in part: 1 of 8 nodes, beside 2 planned parts$'
+says out "^interpreted: node 'found' \(NonZero\): "
+says out '^part 1 of 2$'
+says out '^input z: int64\(1, z.1\)$'
+says out "matmul 'second' .*float32\(z.1, 96\)|float32\(z.1, 96\) = matmul 'second'"
+expect 0 "$nd4c" graph explain "$work/parts.onnx" --part 2
+says out '^part 2 of 2$'
+lacks out "'first'"
+expect 0 "$nd4c" graph show "$work/parts.onnx" --part 1 --format svg
+expect 2 "$nd4c" graph show "$work/parts.onnx" --format svg
+says err 'the model has 2 parts, --part NUMBER was expected'
+expect 2 "$nd4c" graph show "$work/parts.onnx" --part 3
+says err '\-\-part 3: the model has 2'
+expect 2 "$nd4c" graph show "$model" --part 2
+says err '\-\-part 2: the model is one graph'
+expect 2 "$nd4c" graph show "$model" --part 0
+expect 0 "$nd4c" run "$work/parts.onnx" --random-inputs --profile
+says out 'first'
+says out 'second'
+
 echo "$cases cases"

@@ -16,7 +16,14 @@ static const char *const actions[ACTION_COUNT] = {"passes", "show", "explain"};
 typedef enum graph_format { FORMAT_TEXT, FORMAT_DOT, FORMAT_SVG, FORMAT_COUNT } graph_format;
 static const char *const formats[FORMAT_COUNT] = {"text", "dot", "svg"};
 
-enum { LINES = 12 /* of a run of a pass, without --all */, DEPTH = 2, DIMS = 64 };
+enum { LINES = 12 /* of a run of a pass, without --all */, DEPTH = 2, DIMS = 64, PARTS = 64 };
+
+/* What is shown of a model: its graph, or those of its parts. */
+typedef struct graph_view {
+  nd4c_graph *graphs[PARTS];
+  int32_t count;
+  char *parts; /* what runs between the parts; NULL: the model is one graph */
+} graph_view;
 
 typedef struct graph_options {
   run_options run; /* model, output, shapes, json, plain */
@@ -26,6 +33,7 @@ typedef struct graph_options {
   graph_selection selection;
   run_named dims[DIMS]; /* of --dim */
   int dim_count;
+  int32_t part; /* of --part; 0: all */
   bool optimized, all, kernels;
 } graph_options;
 
@@ -181,6 +189,43 @@ static int write_any(const graph_options *o, FILE *file, const nd4c_graph *graph
                                      : write_graph(o, file, graph);
 }
 
+/* All parts one after the other, or the one that --part names. */
+static int write_parts(const graph_options *o, FILE *file, const graph_view *view) {
+  int result = CLI_OK;
+  if (o->format == FORMAT_TEXT && o->part == 0) {
+    cli_print_text(file, view->parts);
+  }
+  for (int32_t i = 0; i < view->count && result == CLI_OK; i++) {
+    if (o->part != 0 && o->part != i + 1) {
+      continue;
+    }
+    if (o->format == FORMAT_TEXT) {
+      (void)fprintf(file, "%spart %d of %d\n", o->part == 0 ? "\n" : "", (int)i + 1, (int)view->count);
+    }
+    result = write_any(o, file, view->graphs[i]);
+  }
+  return result;
+}
+
+static int write_view(const graph_options *o, FILE *file, const graph_view *view) {
+  return view->parts == NULL ? write_any(o, file, view->graphs[0]) : write_parts(o, file, view);
+}
+
+/* A picture shows one graph. */
+static int check_part(const graph_options *o, const graph_view *view) {
+  if (view->parts == NULL) {
+    return o->part <= 1 ? CLI_OK : cli_usage(&cli_graph, "--part %d: the model is one graph", (int)o->part);
+  }
+  if (o->part > view->count) {
+    return cli_usage(&cli_graph, "--part %d: the model has %d", (int)o->part, (int)view->count);
+  }
+  if (o->format != FORMAT_TEXT && o->part == 0 && view->count != 1) {
+    return cli_usage(&cli_graph, "--format %s: the model has %d parts, --part NUMBER was expected", formats[o->format],
+                     (int)view->count);
+  }
+  return CLI_OK;
+}
+
 static int write_file(const char *path, const char *text, size_t size) {
   FILE *file = fopen(path, "w");
   if (file == NULL) {
@@ -192,15 +237,15 @@ static int write_file(const char *path, const char *text, size_t size) {
 }
 
 /* The file is opened when all of its text is there: what fails before leaves the file as it was. */
-static int write_output(const graph_options *o, const nd4c_graph *graph) {
+static int write_output(const graph_options *o, const graph_view *view) {
   if (o->run.output == NULL) {
-    const int result = write_any(o, stdout, graph);
+    const int result = write_view(o, stdout, view);
     return result == CLI_OK ? cli_finish(&cli_graph) : result;
   }
   char *text = NULL;
   size_t size = 0;
   FILE *memory = open_memstream(&text, &size);
-  int result = memory != NULL ? write_any(o, memory, graph) : CLI_OK;
+  int result = memory != NULL ? write_view(o, memory, view) : CLI_OK;
   const bool lost = memory == NULL || ferror(memory) != 0;
   if (((memory != NULL && fclose(memory) != 0) || lost) && result == CLI_OK) {
     result = cli_fail(&cli_graph, "no memory for the text of %s", o->run.output);
@@ -210,8 +255,17 @@ static int write_output(const graph_options *o, const nd4c_graph *graph) {
   return result;
 }
 
+/* The parts of a model that is no graph, for the shapes that are given or declared. */
+static int read_parts(const graph_options *o, nd4c_model *model, const run_shapes *shapes, graph_view *view) {
+  const bool given = o->run.shape_count > 0;
+  const nd4c_status status = nd4c_model_parts(model, NULL, given ? shapes->ranks : NULL, given ? shapes->shapes : NULL,
+                                              view->graphs, PARTS, &view->count, &view->parts);
+  view->count = view->count < PARTS ? view->count : PARTS;
+  return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_graph, status);
+}
+
 /* The graph for the shapes that are given, with 1 for what is free. */
-static int read_with_shapes(const graph_options *o, nd4c_model *model, cli_watch *shown, nd4c_graph **graph) {
+static int read_with_shapes(const graph_options *o, nd4c_model *model, cli_watch *shown, graph_view *view) {
   run_shapes shapes;
   cli_watch_end(shown); /* notes are printed */
   if (o->run.shape_count == 0) {
@@ -220,8 +274,11 @@ static int read_with_shapes(const graph_options *o, nd4c_model *model, cli_watch
   int result = run_find_shapes(&cli_graph, &o->run, model, &shapes);
   cli_watch_begin(shown);
   if (result == CLI_OK) {
-    const nd4c_status status = nd4c_model_graph(model, NULL, shapes.ranks, shapes.shapes, graph);
-    result = status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_graph, status);
+    const nd4c_status status = nd4c_model_graph(model, NULL, shapes.ranks, shapes.shapes, &view->graphs[0]);
+    view->count = status == ND4C_OK;
+    result = status == ND4C_OK            ? CLI_OK
+             : status == ND4C_UNSUPPORTED ? read_parts(o, model, &shapes, view)
+                                          : cli_fail_status(&cli_graph, status);
   }
   run_free_shapes(&shapes);
   return result;
@@ -250,25 +307,26 @@ static int bind_dims(const graph_options *o, nd4c_graph **graph) {
 }
 
 /* Without --shape, what the model leaves free becomes dims, if that is possible. */
-static int read_graph(const graph_options *o, nd4c_model *model, cli_watch *shown, nd4c_graph **graph) {
+static int read_graph(const graph_options *o, nd4c_model *model, cli_watch *shown, graph_view *view) {
   const nd4c_status status =
-      o->run.shape_count == 0 ? nd4c_model_graph(model, NULL, NULL, NULL, graph) : ND4C_UNSUPPORTED;
+      o->run.shape_count == 0 ? nd4c_model_graph(model, NULL, NULL, NULL, &view->graphs[0]) : ND4C_UNSUPPORTED;
   if (status == ND4C_OK) {
-    return bind_dims(o, graph);
+    view->count = 1;
+    return bind_dims(o, &view->graphs[0]);
   }
   if (status != ND4C_UNSUPPORTED || o->dim_count > 0) {
     return o->run.shape_count > 0 ? cli_usage(&cli_graph, "--dim and --shape exclude each other")
                                   : cli_fail_status(&cli_graph, status);
   }
-  return read_with_shapes(o, model, shown, graph);
+  return read_with_shapes(o, model, shown, view);
 }
 
 /* Tells how far the import has come. */
-static int read_watched(const graph_options *o, nd4c_model *model, nd4c_graph **graph) {
+static int read_watched(const graph_options *o, nd4c_model *model, graph_view *view) {
   cli_watch shown;
   cli_watch_begin(&shown);
   nd4c_model_set_progress(model, cli_watch_tell, &shown);
-  const int result = read_graph(o, model, &shown, graph);
+  const int result = read_graph(o, model, &shown, view);
   nd4c_model_set_progress(model, NULL, NULL);
   cli_watch_end(&shown);
   return result;
@@ -276,14 +334,18 @@ static int read_watched(const graph_options *o, nd4c_model *model, nd4c_graph **
 
 static int look_at_model(const graph_options *o) {
   nd4c_model *model = NULL;
-  nd4c_graph *graph = NULL;
+  graph_view view = {.count = 0};
   const nd4c_status status = nd4c_model_open(o->run.model, NULL, &model);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_graph, status);
   }
-  int result = read_watched(o, model, &graph);
-  result = result == CLI_OK ? write_output(o, graph) : result;
-  nd4c_graph_destroy(graph);
+  int result = read_watched(o, model, &view);
+  result = result == CLI_OK ? check_part(o, &view) : result;
+  result = result == CLI_OK ? write_output(o, &view) : result;
+  for (int32_t i = 0; i < view.count; i++) {
+    nd4c_graph_destroy(view.graphs[i]);
+  }
+  nd4c_free(view.parts);
   nd4c_model_close(model);
   return result;
 }
@@ -299,6 +361,7 @@ enum {
   OPT_AROUND,
   OPT_DEPTH,
   OPT_OP,
+  OPT_PART,
   OPT_ALL,
   OPT_KERNELS,
   OPT_JSON
@@ -340,6 +403,15 @@ static int parse_format(graph_options *o, const char *text) {
                            o->action == ACTION_SHOW ? "text, dot or svg" : "text or svg");
 }
 
+static int parse_part(graph_options *o, const char *text) {
+  int64_t part = 0;
+  if (!cli_read_integer(text, 1, PARTS, &part)) {
+    return cli_usage(&cli_graph, "--part %s: a number from 1 to %d was expected", text, PARTS);
+  }
+  o->part = (int32_t)part;
+  return CLI_OK;
+}
+
 static int parse_depth(graph_options *o, const char *text) {
   int64_t depth = 0;
   if (!cli_read_integer(text, 0, 1000, &depth)) {
@@ -373,6 +445,8 @@ static int apply_option(graph_options *o, int option, char *argument) {
       return CLI_OK;
     case OPT_DEPTH:
       return parse_depth(o, argument);
+    case OPT_PART:
+      return parse_part(o, argument);
     case OPT_OP:
       o->selection.op = argument;
       return nd4c_op_find(argument, &(const nd4c_op_info *){NULL}) == ND4C_OK || is_control(argument)
@@ -422,6 +496,7 @@ static int parse_options(int argc, char **argv, graph_options *o, bool *help) {
                                           {"around", required_argument, NULL, OPT_AROUND},
                                           {"depth", required_argument, NULL, OPT_DEPTH},
                                           {"op", required_argument, NULL, OPT_OP},
+                                          {"part", required_argument, NULL, OPT_PART},
                                           {"all", no_argument, NULL, OPT_ALL},
                                           {"kernels", no_argument, NULL, OPT_KERNELS},
                                           {"json", no_argument, NULL, OPT_JSON},
@@ -492,7 +567,8 @@ const cli_command cli_graph = {
         "       nd4c graph explain MODEL [OPTIONS]\n\n"
         "passes lists the passes that optimise graphs, by phase. show writes the graph of a model, with the bodies of "
         "its\n"
-        "loops and branches. explain runs the passes on it, and tells for each run the nodes and the "
+        "loops and branches. A model that is no graph, because shapes depend on data, is shown in parts, with what is\n"
+        "interpreted between them and why. explain runs the passes on it, and tells for each run the nodes and the "
         "estimated\n"
         "work before and after it, which nodes it removed (-), changed (~) and added (+), and what it assumed about "
         "dims (?).\n\n"
@@ -511,6 +587,7 @@ const cli_command cli_graph = {
         "  --op OP                show: nodes of this op alone. --around and --op look at the outer graph; a node "
         "that\n"
         "                         is shown has its whole bodies\n"
+        "  --part NUMBER          of a model in parts: this one alone, from 1\n"
         "  --all                  explain: all nodes, not the first 12 of each run\n"
         "  --kernels              explain: also make a plan, and say for each step why its kernel was chosen; not for\n"
         "                         the steps in bodies\n"

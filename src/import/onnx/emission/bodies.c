@@ -123,9 +123,9 @@ static nd4c_status find_all(finder *find, const nd4c_onnx_graph *const *graphs, 
   ND4C_TRY(nd4c_onnx_claim(find->emission, (size_t)captures->count + 1, sizeof *captures->values, "what a body reads",
                            &captures->values));
   for (int32_t i = 0; i < captures->count; i++) {
-    const nd4c_onnx_operand_slot *slot = &find->emission->importer->slots[captures->operands[i]];
-    if (is_captured(slot)) {
-      captures->values[captures->value_count++] = slot->value;
+    nd4c_onnx_importer *importer = find->emission->importer;
+    if (is_captured(&importer->slots[captures->operands[i]])) {
+      ND4C_TRY(nd4c_onnx_value_of(importer, captures->operands[i], &captures->values[captures->value_count++]));
     }
   }
   return ND4C_OK;

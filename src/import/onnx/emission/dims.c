@@ -41,12 +41,13 @@ static bool is_symbol(const nd4c_onnx_graph *graph, const char *text) {
   return false;
 }
 
-/* A dim named after the input and the axis, such as "x.0"; "x.0'" if a symbol is called so. */
-static nd4c_status free_dim(nd4c_onnx_importer *importer, nd4c_span input, int32_t axis, int64_t *extent) {
+/* "x.0'" if a symbol is called "x.0". */
+nd4c_status nd4c_onnx_free_dim(nd4c_onnx_importer *importer, nd4c_span value, int32_t axis, int64_t least,
+                               int64_t *extent) {
   char name[ND4C_SPAN_TEXT_SIZE + 16];
   const nd4c_graph *graph = importer->graph;
-  int length = snprintf(name, sizeof name - 1, "%.*s.%d", (int)(input.size < ND4C_SPAN_TEXT_SIZE ? input.size : 0),
-                        (const char *)input.bytes, (int)axis);
+  int length = snprintf(name, sizeof name - 1, "%.*s.%d", (int)(value.size < ND4C_SPAN_TEXT_SIZE ? value.size : 0),
+                        (const char *)value.bytes, (int)axis);
   bool taken = true;
   for (int32_t i = 0; taken && i < MOST_TRIES && length < (int)sizeof name - 1; i++) {
     taken = is_symbol(&importer->model->graph, name) ||
@@ -57,7 +58,7 @@ static nd4c_status free_dim(nd4c_onnx_importer *importer, nd4c_span input, int32
     }
   }
   return taken ? nd4c_fail(ND4C_UNSUPPORTED, "no name is left for the dims of the inputs")
-               : nd4c_graph_dim(importer->graph, name, LEAST, -1, extent);
+               : nd4c_graph_dim(importer->graph, name, least, -1, extent);
 }
 
 nd4c_status nd4c_onnx_declare_shape(nd4c_onnx_importer *importer, const nd4c_onnx_value_info *info,
@@ -69,7 +70,7 @@ nd4c_status nd4c_onnx_declare_shape(nd4c_onnx_importer *importer, const nd4c_onn
     if (info->symbols[i].size > 0) {
       ND4C_TRY(symbol_dim(importer->graph, info->symbols[i], &shape[i]));
     } else if (info->shape[i] < 0 || importer->options->frees_all) {
-      ND4C_TRY(free_dim(importer, info->name, i, &shape[i]));
+      ND4C_TRY(nd4c_onnx_free_dim(importer, info->name, i, LEAST, &shape[i]));
     } else {
       shape[i] = info->shape[i];
     }

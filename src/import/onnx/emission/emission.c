@@ -296,6 +296,10 @@ static nd4c_emitted_info describe(const nd4c_emitter *emitter, nd4c_emitted oper
     info.dtype = slot->dtype;
     info.rank = nd4c_array_rank(slot->extents);
     shape = nd4c_array_shape(slot->extents);
+  } else if (slot->known != NULL) {
+    info.dtype = slot->known->dtype;
+    info.rank = slot->known->rank;
+    shape = slot->known->shape;
   } else if (slot->kind == ND4C_ONNX_KIND_ARRAY) {
     (void)nd4c_graph_value_info(emission->importer->graph, slot->value, &info.dtype, &info.rank, &shape);
   }

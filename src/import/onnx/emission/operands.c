@@ -58,6 +58,12 @@ nd4c_status nd4c_onnx_add_value(nd4c_onnx_importer *importer, nd4c_value value, 
   return add_slot(importer, slot, operand);
 }
 
+nd4c_status nd4c_onnx_add_known(nd4c_onnx_importer *importer, const nd4c_onnx_known *known,
+                                nd4c_onnx_operand *operand) {
+  nd4c_onnx_operand_slot slot = {.kind = ND4C_ONNX_KIND_ARRAY, .known = known, .value = ND4C_VALUE_NONE};
+  return add_slot(importer, slot, operand);
+}
+
 nd4c_status nd4c_onnx_add_list(nd4c_onnx_importer *importer, nd4c_onnx_kind kind, nd4c_dtype dtype,
                                const nd4c_onnx_operand *items, int32_t count, nd4c_onnx_operand *operand) {
   nd4c_onnx_operand_slot slot = {.kind = kind, .value = ND4C_VALUE_NONE, .dtype = dtype, .count = count};
@@ -150,6 +156,8 @@ nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand o
   }
   if (slot->value == ND4C_VALUE_NONE && slot->extents != NULL) {
     ND4C_TRY(nd4c_onnx_record_extents(importer->graph, slot->dtype, slot->extents, &slot->value));
+  } else if (slot->value == ND4C_VALUE_NONE && slot->known != NULL) {
+    ND4C_TRY(nd4c_onnx_part_input(importer, slot->known, &slot->value));
   } else if (slot->value == ND4C_VALUE_NONE) {
     ND4C_TRY(nd4c_graph_constant(importer->graph, slot->array, &slot->value));
   }

@@ -45,6 +45,16 @@ void nd4c_onnx_scope_bind(nd4c_onnx_importer *importer, const nd4c_onnx_scope *s
   scope->environment[number] = operand;
 }
 
+nd4c_status nd4c_onnx_load_initializer(const nd4c_onnx_import_options *options, const nd4c_onnx_graph *graph,
+                                       int32_t index, nd4c_array **array) {
+  nd4c_array **kept = &options->initializers[graph->first_initializer + index];
+  if (*kept == NULL) {
+    ND4C_TRY(nd4c_onnx_tensor_array(nd4c_onnx_graph_initializer(graph, index), false, kept));
+  }
+  *array = *kept;
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_onnx_scope_read(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                                  nd4c_onnx_operand *operand) {
   const nd4c_onnx_value *value = nd4c_onnx_graph_value(scope->graph, number);
@@ -59,11 +69,9 @@ nd4c_status nd4c_onnx_scope_read(nd4c_onnx_importer *importer, const nd4c_onnx_s
   if (*operand != ND4C_ONNX_OPERAND_NONE || value->source != ND4C_ONNX_FROM_INITIALIZER) {
     return ND4C_OK;
   }
-  nd4c_array **array = &importer->options->initializers[scope->graph->first_initializer + value->index];
-  if (*array == NULL) {
-    ND4C_TRY(nd4c_onnx_tensor_array(nd4c_onnx_graph_initializer(scope->graph, value->index), false, array));
-  }
-  ND4C_TRY(nd4c_onnx_add_array(importer, nd4c_array_retain(*array), operand));
+  nd4c_array *array = NULL;
+  ND4C_TRY(nd4c_onnx_load_initializer(importer->options, scope->graph, value->index, &array));
+  ND4C_TRY(nd4c_onnx_add_array(importer, nd4c_array_retain(array), operand));
   nd4c_onnx_scope_bind(importer, scope, number, *operand);
   return ND4C_OK;
 }
@@ -127,7 +135,8 @@ static nd4c_status emit_row(nd4c_onnx_emission *emission) {
 }
 
 /* `operands`: room for the inputs, then for the outputs. */
-static nd4c_status emit_into(nd4c_onnx_emission *emission, nd4c_onnx_operand *operands, int32_t output_room) {
+static nd4c_status emit_into(nd4c_onnx_emission *emission, nd4c_onnx_emit_function emit, nd4c_onnx_operand *operands,
+                             int32_t output_room) {
   nd4c_onnx_importer *importer = emission->importer;
   const nd4c_onnx_scope *scope = emission->scope;
   const nd4c_onnx_node *node = emission->node;
@@ -143,7 +152,7 @@ static nd4c_status emit_into(nd4c_onnx_emission *emission, nd4c_onnx_operand *op
     emission->outputs[i] = ND4C_ONNX_OPERAND_NONE;
   }
   ND4C_TRY(check_references(scope, node));
-  ND4C_TRY(node->function != NULL ? emit_call(emission) : emit_row(emission));
+  ND4C_TRY(emit(emission));
   for (int32_t i = 0; i < node->output_count; i++) {
     if (node->outputs[i] != ND4C_ONNX_NONE) {
       nd4c_onnx_scope_bind(importer, scope, node->outputs[i], emission->outputs[i]);
@@ -152,7 +161,8 @@ static nd4c_status emit_into(nd4c_onnx_emission *emission, nd4c_onnx_operand *op
   return ND4C_OK;
 }
 
-static nd4c_status emit_node(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node) {
+nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node,
+                                 nd4c_onnx_emit_function emit) {
   enum { FEW = 48 };
   nd4c_onnx_emission emission = {.emitter = nd4c_onnx_emitter,
                                  .importer = importer,
@@ -171,7 +181,8 @@ static nd4c_status emit_node(nd4c_onnx_importer *importer, const nd4c_onnx_scope
   if (count > FEW) {
     ND4C_TRY(nd4c_onnx_claim(&emission, count, sizeof *operands, "the values of a node", &operands));
   }
-  nd4c_status status = emit_into(&emission, operands, output_room);
+  emit = emit != NULL ? emit : node->function != NULL ? emit_call : emit_row;
+  nd4c_status status = emit_into(&emission, emit, operands, output_room);
   nd4c_onnx_operands_sweep(importer, mark);
   nd4c_region_free(&emission.region);
   if (status != ND4C_OK) {
@@ -201,7 +212,7 @@ nd4c_status nd4c_onnx_scope_run(nd4c_onnx_importer *importer, const nd4c_onnx_sc
       options->progress(options->user, what, i, graph->nodes.count);
     }
     ND4C_TRY(nd4c_cancellation_poll());
-    ND4C_TRY(emit_node(importer, scope, node));
+    ND4C_TRY(nd4c_onnx_scope_emit(importer, scope, node, NULL));
     if (!(is_model && options->all_intermediates) && !graph->keeps_values) {
       drop_dead(importer, scope, node->inputs, node->input_count, i);
       drop_dead(importer, scope, node->outputs, node->output_count, i);
