@@ -10,6 +10,7 @@
  * lookup in a table of embeddings, since less memory is read. If the device has fast products, only the nodes that gain
  * change. */
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/match/fast.h"
 #include "graph/passes/dtypes/retyping.h"
 
@@ -78,6 +79,7 @@ static nd4c_status widen_all(nd4c_retyping *s) {
     ND4C_TRY(gains(s, &s->rewrite->graph->nodes[i], &any));
   }
   for (int32_t i = 0; i < s->rewrite->existing && any; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(visit(s, i, all));
   }
   return any ? nd4c_retyping_outputs(s) : ND4C_OK;
