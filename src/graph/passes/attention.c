@@ -239,9 +239,21 @@ static void find_shared(match *found) {
   }
 }
 
+/* What gives shares of float32 that are only rounded to 16 bits: the casts of a model around its softmax, whose
+ * products the pass widen lets compute in float32. */
+static nd4c_value before_rounding(const match *found, nd4c_value shares) {
+  const nd4c_graph_value *values = found->rewrite->graph->values;
+  const nd4c_graph_node *wide = inner(found, shares, ND4C_OP_cast);
+  const nd4c_graph_node *narrow = wide == NULL ? NULL : inner(found, wide->inputs[0], ND4C_OP_cast);
+  const bool rounds = narrow != NULL && nd4c_dtype_size(values[wide->inputs[0]].dtype) == 2 &&
+                      values[shares].dtype == ND4C_FLOAT32 && values[narrow->inputs[0]].dtype == ND4C_FLOAT32;
+  return rounds ? narrow->inputs[0] : shares;
+}
+
 /* The softmax of scores that gives the shares, which may be computed in a wider dtype; *scores are in that of the
  * shares. NULL: it is none. */
-static const nd4c_graph_node *find_softmax(const match *found, nd4c_value shares, nd4c_value *scores) {
+static const nd4c_graph_node *find_softmax(const match *found, nd4c_value given, nd4c_value *scores) {
+  const nd4c_value shares = before_rounding(found, given);
   const nd4c_graph_node *softmax = inner(found, shares, ND4C_OP_softmax);
   const nd4c_graph_node *narrow = softmax == NULL ? inner(found, shares, ND4C_OP_cast) : NULL;
   if (narrow == NULL) {

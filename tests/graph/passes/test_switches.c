@@ -54,7 +54,7 @@ static void lists_switch_passes(void **state) {
       {"-identity", NULL, -1, 1, "passes switched off: identity (options.passes)\n"},
       {" -fold_constants , -identity ", NULL, -1, -1,
        "passes switched off: identity, fold_constants (options.passes)\n"},
-      {"fold_constants", NULL, -1, 1, "passes switched off: dead, inline_calls, loop_invariants, identity"},
+      {"fold_constants", NULL, -1, 1, "passes switched off: dead, inline_calls, loop_invariants, widen, identity"},
       {"identity, fold_constants", NULL, 1, 1, "passes switched off: dead"},
       {NULL, "-identity", -1, 1, "passes switched off: identity (nd4c.plan.passes)\n"},
       {"", "identity", 1, -1, "(nd4c.plan.passes)\n"},

@@ -236,7 +236,7 @@ says out "^    ~ relu 'Relu': becomes conv \(conv \+ relu\)$"
 says out '^estimate: .* before the passes; .* after them$'
 expect 0 "$nd4c" graph explain "$model" "${shape[@]}" --passes gelu
 lacks out '^fuse$'
-says out '^passes switched off: dead, inline_calls, loop_invariants, identity'
+says out '^passes switched off: dead, inline_calls, loop_invariants, widen, identity'
 # Why each kernel was chosen, and the graph before and after the passes, side by side.
 expect 0 "$nd4c" graph explain "$model" "${shape[@]}" --kernels
 says out '^why each kernel:$'
