@@ -52,6 +52,8 @@ typedef struct nd4c_onnx_importer {
   const nd4c_onnx_import_options *options;
   nd4c_graph *graph;                     /* NULL: values are computed */
   struct nd4c_onnx_splitting *splitting; /* the graph is a part of the model; NULL: all of it, or nothing is recorded */
+  /* Of a split: makes an array that is known an input of the part that is recorded. */
+  nd4c_status (*take_known)(struct nd4c_onnx_importer *importer, const nd4c_onnx_known *known, nd4c_value *value);
   nd4c_onnx_operand_slot *slots;
   int32_t slot_count, slot_capacity, free_slot; /* free_slot: the first free one, ND4C_ONNX_OPERAND_NONE: none */
   nd4c_onnx_operand *created;                   /* operands made since the outermost node began, some of them freed */
@@ -145,11 +147,6 @@ nd4c_status nd4c_onnx_bind_inputs(nd4c_onnx_importer *importer, const nd4c_onnx_
                                   const nd4c_datum *const *inputs);
 /* Checks a run's outputs against their declarations, and gives them to the caller. */
 nd4c_status nd4c_onnx_give_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, nd4c_datum **outputs);
-
-/* -- parts/split.c -- */
-
-/* The value in the part that is recorded of an array that is known: an input of that part. */
-nd4c_status nd4c_onnx_part_input(nd4c_onnx_importer *importer, const nd4c_onnx_known *known, nd4c_value *value);
 
 /* -- attribute_read.c -- */
 

@@ -157,7 +157,7 @@ nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand o
   if (slot->value == ND4C_VALUE_NONE && slot->extents != NULL) {
     ND4C_TRY(nd4c_onnx_record_extents(importer->graph, slot->dtype, slot->extents, &slot->value));
   } else if (slot->value == ND4C_VALUE_NONE && slot->known != NULL) {
-    ND4C_TRY(nd4c_onnx_part_input(importer, slot->known, &slot->value));
+    ND4C_TRY(importer->take_known(importer, slot->known, &slot->value));
   } else if (slot->value == ND4C_VALUE_NONE) {
     ND4C_TRY(nd4c_graph_constant(importer->graph, slot->array, &slot->value));
   }

@@ -51,7 +51,7 @@ nd4c_status nd4c_onnx_note_dims(nd4c_onnx_splitting *splitting, int32_t number) 
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_part_input(nd4c_onnx_importer *importer, const nd4c_onnx_known *known, nd4c_value *value) {
+static nd4c_status take_known(nd4c_onnx_importer *importer, const nd4c_onnx_known *known, nd4c_value *value) {
   nd4c_onnx_splitting *s = importer->splitting;
   char *name = NULL;
   int32_t *number = NULL;
@@ -384,6 +384,7 @@ static nd4c_status split(nd4c_onnx_splitting *s) {
 static nd4c_status run_split(nd4c_onnx_splitting *s) {
   s->importer.free_slot = ND4C_ONNX_OPERAND_NONE;
   s->importer.splitting = s;
+  s->importer.take_known = take_known;
   s->scope.graph = graph_of(s);
   nd4c_status status = nd4c_onnx_scope_open(&s->importer, &s->scope);
   if (status == ND4C_OK) {
