@@ -124,6 +124,10 @@ static void dims_have_their_own_buckets(void **state) {
   assert_reported(plan, "buckets: 'm' up to multiples of 16;");
   assert_reported(plan, "n = 2, m = 16 (bucket up to n = 2, m = 16): ");
   nd4c_plan_destroy(plan);
+  plan = make_with(graph, "64");
+  run_size(graph, plan, 1, 3);
+  assert_reported(plan, "n = 1, m = 3 (bucket up to n = 1, m = 64): ");
+  nd4c_plan_destroy(plan);
   plan = make_with(graph, "64,n=powers");
   run_size(graph, plan, 1, 3);
   assert_reported(plan, "n = 1, m = 3 (bucket up to n = 1, m = 64): ");

@@ -195,7 +195,7 @@ static void other_expressions_are_checked(void **state) {
   nd4c_value z = check_input(graph, "z", 1, shape);
   CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, line, z)));
   nd4c_plan *plan = make_plan(graph, NULL);
-  for (int64_t length = 5; length <= 6; length++) {
+  for (int64_t length = 5; length <= 7; length++) {
     nd4c_array *inputs[] = {check_array(ND4C_FLOAT32, 2, (int64_t[]){2, 3}, 1, -1, 1),
                             check_array(ND4C_FLOAT32, 1, &length, 2, -1, 1)};
     nd4c_array *output = NULL;
@@ -203,11 +203,34 @@ static void other_expressions_are_checked(void **state) {
     if (length == 6) {
       CHECK_OK(status);
     } else {
-      expect(status, ND4C_SHAPE, "input 'z' has 5 on axis 0, expected 6 (n*m)");
+      expect(
+          status, ND4C_SHAPE,
+          length == 5 ? "input 'z' has 5 on axis 0, expected 6 (n*m)" : "input 'z' has 7 on axis 0, expected 6 (n*m)");
     }
     nd4c_array_release(output);
     check_release(inputs, 2);
   }
+  nd4c_graph_destroy(graph);
+  nd4c_plan_destroy(plan);
+}
+
+/* So many that their places in the table of bindings collide. */
+static void many_sizes_are_told_apart(void **state) {
+  enum { MOST = 200 };
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_plan *plan = make_plan(graph, NULL);
+  for (int64_t size = 1; size < 2 * MOST; size++) { /* up, and down to bindings that are kept */
+    const int64_t n = size < MOST ? size : 2 * MOST - size, m = 3;
+    nd4c_array *inputs[] = {check_array(ND4C_FLOAT32, 2, (int64_t[]){n, 6}, 1, -1, 1),
+                            check_array(ND4C_FLOAT32, 1, &m, 2, -1, 1)};
+    nd4c_array *outputs[2] = {NULL};
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 2, outputs, 2));
+    assert_int_equal(nd4c_array_shape(outputs[0])[0], n);
+    check_release(inputs, 2);
+    check_release(outputs, 2);
+  }
+  assert_int_equal(bindings_of(plan).made, MOST);
   nd4c_graph_destroy(graph);
   nd4c_plan_destroy(plan);
 }
@@ -235,6 +258,7 @@ int main(void) {
       cmocka_unit_test(dims_must_follow_from_inputs),
       cmocka_unit_test(too_many_dims_are_refused),
       cmocka_unit_test(other_expressions_are_checked),
+      cmocka_unit_test(many_sizes_are_told_apart),
       cmocka_unit_test(queries_are_checked),
   };
   return cmocka_run_group_tests_name("dynamic_plan", tests, NULL, NULL);

@@ -286,6 +286,15 @@ static int32_t motif_with_itself(rg_sketch *sketch) {
   return rg_binary(sketch, ops[rg_pick(sketch, sizeof ops / sizeof ops[0])], x, x);
 }
 
+/* An op of a square value with itself transposed: in place of the value it would read what it has written. */
+static int32_t motif_with_its_view(rg_sketch *sketch) {
+  const int64_t side = 2 + rg_pick(sketch, 7), shape[] = {side, side};
+  const int32_t x =
+      rg_unary(sketch, rg_chance(sketch, 2) ? ND4C_OP_sin : ND4C_OP_negative, rg_plain_input(sketch, 2, shape));
+  const int32_t turned = rg_unary(sketch, ND4C_OP_matrix_transpose, x);
+  return swapped(sketch, rg_chance(sketch, 2) ? ND4C_OP_subtract : ND4C_OP_multiply, x, turned);
+}
+
 /* Powers of numbers among which there are zeros of both signs, negative numbers and infinities. */
 static int32_t motif_powers(rg_sketch *sketch) {
   static const double numbers[] = {-INFINITY, -0.0, 0.0, 1, 4, 0.25, 2, 9, INFINITY, -2};
@@ -409,8 +418,8 @@ static int32_t motif_reductions(rg_sketch *sketch) {
 }
 
 const rg_motif rg_motifs_shape[] = {
-    motif_moves,       motif_moves,      motif_there_and_back, motif_shuffle, motif_cut_and_join, motif_concat,
-    motif_slices,      motif_gather,     motif_broadcast,      motif_pad,     motif_identity,     motif_identity,
-    motif_with_itself, motif_pair,       motif_scalars,        motif_scalars, motif_clips,        motif_casts,
-    motif_where,       motif_reductions, motif_powers};
+    motif_moves,       motif_moves,         motif_there_and_back, motif_shuffle, motif_cut_and_join, motif_concat,
+    motif_slices,      motif_gather,        motif_broadcast,      motif_pad,     motif_identity,     motif_identity,
+    motif_with_itself, motif_with_its_view, motif_pair,           motif_scalars, motif_scalars,      motif_clips,
+    motif_casts,       motif_where,         motif_reductions,     motif_powers};
 const int32_t rg_motifs_shape_count = sizeof rg_motifs_shape / sizeof rg_motifs_shape[0];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/array.h"
 #include "device/context/context.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
@@ -148,6 +149,12 @@ static bool check_run(trial *t, nd4c_plan *plan, const char *passes, bool exact,
   if (status != ND4C_OK) {
     release_all(outputs, t->sketch->output_count);
     return fail_status(t, passes, "run", status);
+  }
+  for (int32_t i = 0; i < t->sketch->output_count && !given; i++) {
+    if (!nd4c_array_is_contiguous(outputs[i])) {
+      release_all(outputs, t->sketch->output_count);
+      return fail(t, passes, "a fresh output is not in C order");
+    }
   }
   return judge_outputs(t, passes, exact, outputs);
 }
