@@ -76,10 +76,11 @@ install_wheel() {
   "$test_environment/bin/pip" install --disable-pip-version-check --no-index --no-deps --force-reinstall dist/nd4c-*.whl
 }
 
-# python_tests CORE: from the wheel, never from the sources. From the build folder they take only the stub backend,
-# which no wheel contains. Threads that wait do not spin, because the tests of the other core run at the same time.
+# python_tests CORE SAMPLE: from the wheel, never from the sources. From the build folder they take only the stub
+# backend, which no wheel contains. Threads that wait do not spin, because the tests of the other core run at the same
+# time. SAMPLE: a number, or nothing for all tests (tests/python/conftest.py).
 python_tests() {
-  env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 OMP_WAIT_POLICY=passive \
+  env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SAMPLE="$2" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 OMP_WAIT_POLICY=passive \
     ND4C_TEST_STUB="$root/build/ci/lib/libnd4c_stub.so" \
     "$test_environment/bin/python" -m pytest -q -p no:cacheprovider --import-mode=importlib --durations=5 tests/python
 }

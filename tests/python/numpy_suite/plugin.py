@@ -24,6 +24,7 @@ hypothesis.settings.load_profile("numpy")
 def pytest_addoption(parser):
     group = parser.getgroup("numpy-suite")
     group.addoption("--numpy-file", action="append", default=[], help="one of the rule's files (default: all)")
+    group.addoption("--numpy-part", help="K/N: of the files those at the positions K, K + N, ...")
     group.addoption("--of-numpy", action="store_true", help="run the tests against NumPy itself, to test the harness")
     group.addoption("--update-floors", action="store_true", help="write floors.txt")
 
@@ -31,6 +32,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("of_numpy"):
         standins.prefix = ""
+    config.numpy_paths = []  # the files of this run
     config.pluginmanager.register(_Counts(config), "numpy-suite-counts")
     for marker in "slow slow_pypy thread_unsafe parallel_threads iterations valgrind_error leaks_references".split():
         config.addinivalue_line("markers", marker)
@@ -52,6 +54,10 @@ class _Rule(pytest.Collector):
         root = pathlib.Path(numpy.__file__).parent
         named = self.config.getoption("numpy_file")
         paths = [one for name in named for one in selection.listed(name)] or selection.Selection().files
+        if self.config.getoption("numpy_part"):
+            first, parts = map(int, self.config.getoption("numpy_part").split("/"))
+            paths = paths[first::parts]
+        self.config.numpy_paths = list(map(str, paths))
         return [_File.from_parent(self, path=root / path, nodeid=path) for path in paths]
 
 
@@ -133,9 +139,8 @@ class _Counts:
         if options.keyword or options.maxfail:
             return []
         counts, floors = self.counts, selection.floors()
-        run = options.numpy_file and counts or floors
         return ["%s: %d pass, the floor is %d" % (path, counts.get(path, (0, 0))[0], floors[path])
-                for path in run if counts.get(path, (0, 0))[0] < floors.get(path, 0)]
+                for path in self.config.numpy_paths if counts.get(path, (0, 0))[0] < floors.get(path, 0)]
 
     def pytest_sessionfinish(self, session):
         faulthandler.cancel_dump_traceback_later()
