@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Plants one error at a time in the passes of the graph and checks that random graphs, or a test of the pass, catch it.
+"""Plants one error at a time in the passes of the graph, and in plans with dims, buckets and runners, and checks that random
+graphs or a test catch it.
 
-    tests/planted/plant_passes.py [--graphs N] [--rows FIRST:LAST] [--table FILE]
+    tests/planted/plant_passes.py [--graphs N] [--seconds N] [--rows FIRST:LAST] [--names NAME...] [--table FILE]
 
 Works in a copy of the checkout (build/planted/tree), as plant.py does, but with the preset ci. Each row of ERRORS is a line of a
 pass and what becomes of it: a condition that is left out, a wrong operand, a wrong number. An error that only lets a pass do less
-is none, because the results stay right. For each row the script rebuilds nd4c_random_graphs and runs it with a fixed seed. Random
-graphs have neither quantised ops nor a precision, and their bodies do not read what they carry: rows of passes for these name the
-test program that must fail. What
+is none, because the results stay right. For each row the script rebuilds nd4c_random_graphs and runs it with a fixed seed, at most
+--graphs graphs and --seconds seconds. Rows for what random graphs do not show name the test program that must fail. What
 failed must pass after the errors are removed. The exit code is 1 if an error was not caught, or if a line is not there any
 more: then the row must follow the pass.
 """
@@ -22,8 +22,10 @@ root = pathlib.Path(__file__).resolve().parents[2]
 tree = root / "build/planted/tree"
 build = tree / "build/ci"
 TARGET = "nd4c_random_graphs"
+HANGS = 240  # seconds after which a graph or a test program counts as one that never ends
 
-# (pass, or a file of src/graph, what the line says, what it becomes[, the test program that catches it])
+# (pass or file of src/graph, with its folder if it is none of passes/, what the line says, what it becomes[, the test program that
+# catches it])
 ERRORS = [
     ("identity", "if (axis != i && input->rank > 1) {", "if (axis != i && input->rank > 2) {"),
     ("identity", "if (steps->as.ints[i] != 1) {", "if (steps->as.ints[i] == 0) {"),
@@ -34,8 +36,8 @@ ERRORS = [
     ("gelu", "is_about(found.terms[1], first, dtype) &&", ""),
     ("layer_norm", "attrs[ND4C_ATTR_layer_norm_epsilon].as.f = root->epsilon;", ""),
     ("layer_norm", "nd4c_node_input(norm, ND4C_IN_layer_norm_bias) >= 0 ||", "false ||"),
-    ("ir/moments", "if (!reduced[i]) {", "if (!reduced[i] && i < 0) {"),
-    ("ir/moments", "&two) && two == 2.0;", "&two) && two > 1.0;"),
+    ("match/moments", "if (!reduced[i]) {", "if (!reduced[i] && i < 0) {"),
+    ("match/moments", "&two) && two == 2.0;", "&two) && two > 1.0;"),
     ("fold_affine", "bool reversed = op == ND4C_OP_subtract && constant_at == 0,", "bool reversed = false,"),
     ("fold_affine", "(axis != 1 || constant->shape[i] != channels)", "(axis == 0 || constant->shape[i] != channels)"),
     ("fold_affine", "op == ND4C_OP_divide ? 1.0 / numbers[i]", "op == ND4C_OP_divide ? numbers[i]"),
@@ -77,7 +79,7 @@ ERRORS = [
     ("group_norm", "nd4c_uniform_is(&all, number));", "all.real * number == number * all.real);"),
     ("skip_norm", "found->attrs[ND4C_ATTR_skip_layer_norm_rms].as.i = rms;", ""),
     ("scale_products", "ND4C_TRY(scale(rewrite, factor, &found.inputs[ND4C_IN_linear_bias]));", ""),
-    ("scale_products", "*factor = 1 / *factor;", ""),
+    ("match/moments", "*factor = 1 / *factor;", ""),
     ("join_products", "ND4C_TRY(nd4c_emit_slice(&rewrite->emitter, y, -1, at, at + columns, 1, &part));",
      "ND4C_TRY(nd4c_emit_slice(&rewrite->emitter, y, -1, 0, columns, 1, &part));", "test_graph_fusions"),
     ("recompute", "inputs[i] = node.inputs[i];", "inputs[i] = node.inputs[0];"),
@@ -95,6 +97,47 @@ ERRORS = [
      "test_graph_quantized"),
     ("passes/dtypes/retyping", "retyping->changed[value] ? nd4c_retyping_read(retyping, value, false, &read) : ND4C_OK",
      "ND4C_OK", "test_graph_reduced_precision"),
+    ("dead", "rewrite->changes += nd4c_rewrite_remove_unread(rewrite);",
+     "rewrite->changes += nd4c_rewrite_remove_unread(rewrite) + 1;"),
+    ("swiglu", "attrs[ND4C_ATTR_swiglu_alpha].as.f = gate->attrs[ND4C_ATTR_swish_alpha].as.f;", "", "test_opencl_swiglu"),
+    ("swiglu", "{gate->inputs[0], node->inputs[1 - i]}", "{gate->inputs[0], node->inputs[i]}", "test_opencl_swiglu"),
+    ("quantize", "codes[i % n * k + i / n] = copy[i];", "codes[i] = copy[i];", "test_graph_calibration"),
+    ("quantize", "*bias = nd4c_node_input(node, ND4C_IN_linear_bias);", "*bias = ND4C_VALUE_NONE;", "test_graph_calibration"),
+    ("quantize", "root_of(s, value)->affine, &inputs[1]", "s->values[value].affine, &inputs[1]", "test_graph_calibration"),
+    ("layer_norm", "== root->reads + (same ? 1 : 0)", ">= root->reads + (same ? 1 : 0)", "test_graph_passes"),
+    ("quantization", "return fingerprint == calibration->fingerprint",
+     "return fingerprint != 0 || fingerprint == calibration->fingerprint", "test_graph_calibration"),
+    ("dynamic_solve", "multiple % place->factor != 0)", "false)", "test_graph_dynamic_plan"),
+    ("dynamic_solve", "(!read_dim(place, extent, &dim) || dim != dims[place->dim])", "!read_dim(place, extent, &dim)",
+     "test_graph_dynamic_plan"),
+    ("dynamic_solve", "if (place->dim < 0 && given != value->shape[place->axis]) {",
+     "if (place->dim < 0 && given < value->shape[place->axis]) {", "test_graph_dynamic_plan"),
+    ("dynamic_bind", "nd4c_passes_at(i)->where == ND4C_PASS_NUMBERS && !switches.off[i]", "!switches.off[i]",
+     "test_graph_dynamic_plan"),
+    ("dynamic_graph", "mask != 0 ? number_attrs(", "mask > 1 ? number_attrs(", "test_graph_dynamic_plan"),
+    ("dynamic_phase", "state->same >= ND4C_DYNAMIC_FREEZE_RUNS", "state->same > ND4C_DYNAMIC_FREEZE_RUNS",
+     "test_graph_dynamic_bindings"),
+    ("dynamic_bindings", "(at->hash != hash || memcmp(at->dims, dims, bytes) != 0)", "at->hash % 2 != hash % 2 && bytes > 0",
+     "test_graph_dynamic_plan"),
+    ("dynamic_bindings", "return binding->users == 0 && binding->used != dynamic->uses;", "return binding->used != dynamic->uses;",
+     "test_graph_dynamic_bindings"),
+    ("dynamic_bindings", "const bool older = oldest == NULL || (*link)->used < (*oldest)->used;",
+     "const bool older = oldest == NULL || (*link)->used > (*oldest)->used;", "test_graph_dynamic_bindings"),
+    ("dynamic_bindings", "(*link)->users > 0 || memcmp((*link)->top, top, bytes) != 0)", "memcmp((*link)->top, top, bytes) != 0)",
+     "test_graph_dynamic_buckets"),
+    ("dynamic_bindings", "make(plan, context, dims, top, old->plan, out);", "make(plan, context, dims, top, NULL, out);",
+     "test_graph_dynamic_buckets"),
+    ("dynamic_buckets", "if (number <= 1 || policy == 0) {", "if (policy == 0) {", "test_graph_dynamic_buckets"),
+    ("dynamic_buckets", "top[i] > high && dims[i] <= high ? high : top[i];", "top[i] > high && dims[i] > high ? high : top[i];",
+     "test_graph_dynamic_buckets"),
+    ("plan/overlays", "(alias == ND4C_ALIAS_FIRST && index != 0)", "false"),
+    ("plan/overlays", "(alias == ND4C_ALIAS_SAME && other->offset == 0 && same_layout(other, output));", "alias == ND4C_ALIAS_SAME;"),
+    ("plan/overlays", "return last < first || is_computed_over(plan, input, output);", "return last <= first || is_computed_over(plan, input, output);",
+     "test_graph_runner"),
+    ("plan/overlays", "fits = !reads || nd4c_plan_is_in_place(plan, step, k);", "fits = !reads || step->inputs[k] >= 0;"),
+    ("plan/overlays", "if (plan->whole || first < 0 || last > first) {", "if (plan->whole || first < 0) {"),
+    ("runner", "i != index && (index >= 0 || runner->donated[i])", "i != index && runner->donated[i]", "test_graph_runner"),
+    ("runner", "runner->results[i] = runner->outputs[i] == NULL ? runner->given[i] : NULL;", "runner->results[i] = NULL;"),
 ]
 
 
@@ -125,12 +168,14 @@ def prepare():
         sys.exit(done.stdout[-3000:])
 
 
-def fuzz(*arguments):
+def fuzz(graphs, seconds):
     """The line that repeats a failure, or None."""
     plain = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
+    arguments = ["--graphs", str(graphs), "--seconds", str(seconds), "--thorough"]
     try:
-        done = run([str(build / "tests/bin" / TARGET), "--failures", "1", "--whole", *arguments], env=plain, timeout=250)
-    except subprocess.TimeoutExpired:
+        done = run([str(build / "tests/bin" / TARGET), "--failures", "1", "--whole", *arguments], env=plain,
+                   timeout=seconds + HANGS)
+    except subprocess.TimeoutExpired:  # one graph took all of HANGS
         return f"{TARGET} {' '.join(arguments)} # does not end"
     if done.returncode == 0:
         return None
@@ -138,20 +183,25 @@ def fuzz(*arguments):
     return lines[0] if lines else f"{TARGET} {' '.join(arguments)} # exit {done.returncode}"
 
 
-def catch(program, graphs):
+def catch(program, graphs, seconds):
     """The line of a failure of the random graphs or of a test program, or None."""
     if program == TARGET:
-        return fuzz("--graphs", str(graphs), "--thorough")
+        return fuzz(graphs, seconds)
     try:
-        code = run([str(build / "tests/bin" / program)], timeout=250).returncode
+        code = run([str(build / "tests/bin" / program)], timeout=HANGS).returncode
     except subprocess.TimeoutExpired:
         code = "no end"
     return f"{program} # exit {code}" if code else None
 
 
-def plant(name, before, after, program, graphs):
+def source_of(name):
+    files = [tree / "src/graph" / folder / f"{name}.c" for folder in ("passes", ".")]
+    return next((file for file in files if file.exists()), files[0])
+
+
+def plant(name, before, after, program, options):
     """The line that caught the error, or None."""
-    target = tree / "src/graph" / (f"{name}.c" if "/" in name else f"passes/{name}.c")
+    target = source_of(name)
     original = target.read_text()
     if original.count(before) != 1:
         sys.exit(f"{name}: '{before}' is there {original.count(before)} times")
@@ -160,7 +210,7 @@ def plant(name, before, after, program, graphs):
         done = ninja(program)
         if done.returncode:
             sys.exit(f"{name}: '{after}' does not compile\n{done.stdout[-1500:]}")
-        return catch(program, graphs)
+        return catch(program, options.graphs, options.seconds)
     finally:
         target.write_text(original)
 
@@ -168,6 +218,8 @@ def plant(name, before, after, program, graphs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", type=int, default=8000)
+    parser.add_argument("--seconds", type=int, default=600, help="at most so long for the random graphs of a row")
+    parser.add_argument("--names", nargs="*", help="only rows of these passes and files")
     parser.add_argument("--rows", default=":", help="part of the list, FIRST:LAST, as in Python")
     parser.add_argument("--table", type=pathlib.Path)
     options = parser.parse_args()
@@ -176,15 +228,17 @@ def main():
     rows = []
     programs = {TARGET}
     for name, before, after, *program in ERRORS[first:last]:
+        if options.names and name not in options.names:
+            continue
         begin = time.monotonic()
         programs.update(program)
-        caught = plant(name, before, after, program[0] if program else TARGET, options.graphs)
+        caught = plant(name, before, after, program[0] if program else TARGET, options)
         rows.append((name, before, after, caught))
         print(f"{name:16} {'CAUGHT ' + caught[:150] if caught else 'MISSED ' + before}  "
               f"({time.monotonic() - begin:.0f} s)", flush=True)
     for program in sorted(programs):
         done = ninja(program)
-        again = done.stdout if done.returncode else catch(program, 800)
+        again = done.stdout if done.returncode else catch(program, 800, options.seconds)
         if again:
             sys.exit(f"fails with no error planted: {again}")
     if options.table:
