@@ -268,7 +268,7 @@ int32_t rg_trial_print_idle(void) {
  * widen asks which kernels the device has. */
 static bool may_raise(const char *pass) {
   static const char *const passes[] = {"recompute", "reduced_precision", "quantize", "hoist_quantize",
-                                       "attention_cache"};
+                                       "attention_cache", "widen"};
   for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
     if (strcmp(passes[i], pass) == 0) {
       return true;
