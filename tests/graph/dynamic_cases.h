@@ -130,6 +130,17 @@ static inline void make_parts(const builder *b) {
   CHECK_OK(nd4c_graph_output(b->graph, "tail", y));
 }
 
+/* Ops that do nothing while n is 1: a sum over one element, and a broadcast to one row. */
+static inline void make_units(const builder *b) {
+  nd4c_value x = check_input(b->graph, "x", 2, (int64_t[]){b->n, b->m});
+  nd4c_attr sum[] = {check_ints("axes", (int64_t[]){0}, 1),
+                     {.name = "keepdims", .value = {.kind = ND4C_ATTR_BOOL, .as.i = 1}}};
+  nd4c_attr shape[] = {check_ints("shape", (int64_t[]){b->n, b->m}, 2)};
+  nd4c_value y = check_op(b->graph, ND4C_OP_sum, &x, 1, sum, 2);
+  y = check_op(b->graph, ND4C_OP_broadcast_to, &y, 1, shape, 1);
+  CHECK_OK(nd4c_graph_output(b->graph, "y", check_unary(b->graph, ND4C_OP_exp, y)));
+}
+
 typedef struct graph_case {
   const char *name;
   void (*make)(const builder *b);
@@ -145,6 +156,7 @@ static const graph_case graphs[] = {
     {"chain", make_chain, {1, 2}, {{1, 2}, {2, 3}, {300, 40}, {64, 64}, {7, 2}, {300, 40}, {301, 1000}}},
     {"mixed", make_mixed, {1, 1}, {{2, 3}, {1, 1}, {40, 50}, {2, 3}}},
     {"layers", make_layers, {1, 1}, {{1, 1}, {20, 1}, {130, 2}, {300, 1}, {21, 1}, {131, 2}, {20, 1}}},
+    {"units", make_units, {1, 1}, {{1, 3}, {3, 3}, {1, 1}, {2, 2}, {7, 5}}},
     {"parts", make_parts, {1, 1}, {{2, 64}, {2, 40}, {2, 64}, {2, 33}, {1, 50}, {1, 64}, {3, 8}}},
 };
 

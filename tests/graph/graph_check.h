@@ -270,6 +270,7 @@ static inline void check_runs(nd4c_plan *plan, nd4c_array *const *inputs, nd4c_a
     }
     for (int32_t i = 0; i < output_count; i++) {
       double difference = check_difference(expected[i], outputs[i]);
+      assert_int_equal(nd4c_array_dtype(outputs[i]), nd4c_array_dtype(expected[i]));
       if (!(difference <= tolerance)) {
         char *report = NULL;
         CHECK_OK(nd4c_plan_report(plan, &report));

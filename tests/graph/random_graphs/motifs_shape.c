@@ -286,13 +286,14 @@ static int32_t motif_with_itself(rg_sketch *sketch) {
   return rg_binary(sketch, ops[rg_pick(sketch, sizeof ops / sizeof ops[0])], x, x);
 }
 
-/* An op of a square value with itself transposed: in place of the value it would read what it has written. */
+/* An op of a square value with itself transposed: in place of the value it would read what it has written. Between ops
+ * that no chain takes up, so that both values are in memory. */
 static int32_t motif_with_its_view(rg_sketch *sketch) {
   const int64_t side = 2 + rg_pick(sketch, 7), shape[] = {side, side};
-  const int32_t x =
-      rg_unary(sketch, rg_chance(sketch, 2) ? ND4C_OP_sin : ND4C_OP_negative, rg_plain_input(sketch, 2, shape));
+  const int32_t x = rg_op_int(sketch, ND4C_OP_softmax, rg_plain_input(sketch, 2, shape), "axis", -1);
   const int32_t turned = rg_unary(sketch, ND4C_OP_matrix_transpose, x);
-  return swapped(sketch, rg_chance(sketch, 2) ? ND4C_OP_subtract : ND4C_OP_multiply, x, turned);
+  const int32_t y = swapped(sketch, rg_chance(sketch, 2) ? ND4C_OP_subtract : ND4C_OP_multiply, x, turned);
+  return rg_op_int(sketch, ND4C_OP_softmax, y, "axis", -1);
 }
 
 /* Powers of numbers among which there are zeros of both signs, negative numbers and infinities. */
