@@ -105,12 +105,13 @@ static int threads_of_process(void) {
   return count;
 }
 
-/* oneDNN opens no team for little work. Must run first: OpenMP keeps the threads of a team. */
+/* Little work opens no team. Must run first: the pool keeps the threads of a team. */
 static void test_small_work_stays_on_the_thread(void **state) {
   (void)state;
   static const subject small[] = {
       {"linear", "onednn", ND4C_FLOAT32, {{64, 64}, {64, 64}, {64}}, {2, 2, 1}},
       {"conv", "onednn", ND4C_FLOAT32, {{1, 16, 14, 14}, {16, 16, 3, 3}, {16}}, {4, 4, 1}},
+      {"svdvals", "openblas", ND4C_FLOAT64, {{100, 100}}, {2}},
   };
   const int before = threads_of_process();
   for (size_t s = 0; s < sizeof small / sizeof *small; s++) {
