@@ -1,0 +1,261 @@
+"""Beside busy programs nd4c at its default width takes no longer than at width 1: times of both, in turns.
+
+    PYTHONPATH=build/release/python .cache/peers/bin/python bench/python/contention.py [--loads 0,2,4,16] [--json] [ROW...]
+
+Rows are a run of the digits model 2,000 times, a BERT of four layers, and ops called one by one. The load is that many
+processes that count. Each variant works in a process of its own: width 1, the default width, and ONNX Runtime for models if
+it is installed. They take turns, so that the machine's other work meets all of them. A ratio is the default width's time
+over that of width 1, the median of the rounds' quotients; with no load it also says what the second thread brings. Exit
+status 1 if a ratio is above the bar: 1.25 beside a load, 1.05 without; or if a process uses its processor after its last
+call. PYTHONPATH may name another build; --old FOLDER measures the default width of that build's python folder, too.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BAR, BAR_ALONE, IDLE_BAR = 1.25, 1.05, 0.002  # the last: seconds of processor time in half a second
+
+# name: calls a round, of what the workers define.
+ROWS = {
+    "digits model": 2000,
+    "BERT, 4 layers": 10,
+    "a ** 2, 5,000": 1000,
+    "a + b, 10^6": 50,
+    "exp(a), 10^5": 200,
+    "sum(a), 10^6": 100,
+    "a @ b, 128": 200,
+    "a @ b, 512": 10,
+    "a @ b, 200, f64": 100,
+    "conv 1x16x56x56": 100,
+    "eigvalsh, 50": 50,
+    "svd, 50": 20,
+}
+MODELS = ("digits model", "BERT, 4 layers")
+
+
+def bert():
+    """A small encoder of BERT's shape; its path and inputs."""
+    sys.path.insert(0, str(ROOT / "tests" / "tools"))
+    import numpy as np
+
+    import make_models
+
+    class Small(make_models.Encoder):
+        LAYERS, HIDDEN, HEADS, INNER, SEQUENCE = 4, 256, 4, 1024, 32
+
+    folder = ROOT / "build" / "contention"
+    path = folder / "bert_small.onnx"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        model = Small(folder / "bert_small.onnx.data", True).build()
+        path.with_suffix(".part").write_bytes(model.SerializeToString())
+        path.with_suffix(".part").rename(path)
+    states = np.random.default_rng(5).standard_normal((1, Small.SEQUENCE, Small.HIDDEN)).astype(np.float32)
+    return path, {"hidden_states": states, "attention_mask": np.ones((1, Small.SEQUENCE), np.int64)}
+
+
+def digits():
+    import numpy as np
+
+    folder = ROOT / "examples" / "digits"
+    images = np.load(folder / "digits_images.npy")
+    return folder / "digits.onnx", images
+
+
+def ours():
+    """name -> a function that makes the row's call."""
+    import numpy as np
+
+    import nd4c
+    import nd4c.onnx
+
+    random = np.random.default_rng(3)
+
+    def array(*shape, dtype=np.float32):
+        return nd4c.asarray(random.standard_normal(shape).astype(dtype))
+
+    def model(path, feeds):
+        loaded = nd4c.onnx.load(str(path))
+        return lambda: loaded.run(feeds)
+
+    def digits_model():
+        path, images = digits()
+        loaded = nd4c.onnx.load(str(path))
+        name = loaded.inputs[0].name
+        shape = [1 if not isinstance(extent, int) or extent < 1 else extent for extent in loaded.inputs[0].shape]
+        feeds = {name: np.ascontiguousarray(images[:1].astype(np.float32).reshape(shape))}
+        return lambda: loaded.run(feeds)
+
+    small, million, many = array(5000), array(10**6), array(10**5)
+    m128, m512, m200, m50 = array(128, 128), array(512, 512), array(200, 200, dtype=np.float64), array(50, 50, dtype=np.float64)
+    x, w = array(1, 16, 56, 56), array(16, 16, 3, 3)
+    return {
+        "digits model": digits_model,
+        "BERT, 4 layers": lambda: model(*bert()),
+        "a ** 2, 5,000": lambda: lambda: small**2,
+        "a + b, 10^6": lambda: lambda: million + million,
+        "exp(a), 10^5": lambda: lambda: nd4c.exp(many),
+        "sum(a), 10^6": lambda: lambda: nd4c.sum(million),
+        "a @ b, 128": lambda: lambda: m128 @ m128,
+        "a @ b, 512": lambda: lambda: m512 @ m512,
+        "a @ b, 200, f64": lambda: lambda: m200 @ m200,
+        "conv 1x16x56x56": lambda: lambda: nd4c.nn.conv(x, w, pads=[1, 1, 1, 1]),
+        "eigvalsh, 50": lambda: lambda: nd4c.linalg.eigvalsh(m50),
+        "svd, 50": lambda: lambda: nd4c.linalg.svd(m50),
+    }
+
+
+def onnxruntime_rows():
+    import numpy as np
+    import onnxruntime
+
+    def session(path, feeds=None):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = os.cpu_count()
+        opened = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return lambda: opened.run(None, feeds)
+
+    def digits_model():
+        path, images = digits()
+        opened = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        port = opened.get_inputs()[0]
+        shape = [1 if not isinstance(extent, int) else extent for extent in port.shape]
+        feeds = {port.name: np.ascontiguousarray(images[:1].astype(np.float32).reshape(shape))}
+        return session(path, feeds)
+
+    return {"digits model": digits_model, "BERT, 4 layers": lambda: session(*bert())}
+
+
+def work(kind):
+    """A worker: reads a row's name from each line, makes its calls, answers with seconds a call; "idle" answers with the
+    processor time of half a second in which nothing is called."""
+    rows = onnxruntime_rows() if kind == "onnxruntime" else ours()
+    made = {}
+    print("ready", flush=True)
+    for line in sys.stdin:
+        name = line.strip()
+        if name == "idle":
+            time.sleep(0.02)  # the pool's threads fall asleep
+            begin = time.process_time()
+            time.sleep(0.5)
+            print(time.process_time() - begin, flush=True)
+            continue
+        if name not in made:
+            made[name] = rows[name]()
+            made[name]()
+        call, count = made[name], ROWS[name]
+        begin = time.perf_counter()
+        for _ in range(count):
+            call()
+        print((time.perf_counter() - begin) / count, flush=True)
+
+
+class Worker:
+    def __init__(self, kind, width, path=None):
+        self.kind = kind
+        environment = dict(os.environ)
+        environment.pop("ND4C_WIDTH", None)
+        if width:
+            environment["ND4C_WIDTH"] = str(width)
+        if path:
+            environment["PYTHONPATH"] = str(path)
+        self.process = subprocess.Popen([sys.executable, __file__, "--worker", kind], text=True, env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def has_onnxruntime():
+    return subprocess.run([sys.executable, "-c", "import onnxruntime"], stderr=subprocess.DEVNULL).returncode == 0
+
+
+class Load:
+    """So many busy processes."""
+
+    def __init__(self, count):
+        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+        time.sleep(0.3 if count else 0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def measure(workers, row, rounds):
+    """kind -> times, in turns."""
+    times = {name: [] for name, worker in workers.items() if worker.kind != "onnxruntime" or row in MODELS}
+    for name in times:
+        workers[name].ask(row)  # warm
+    for _ in range(rounds):
+        for name in times:
+            times[name].append(workers[name].ask(row))
+    return times
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", help="rows to measure, by their first letters")
+    parser.add_argument("--loads", default="0,2,4,16", help="numbers of busy processes")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--old", help="the python folder of another build, measured as well")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        return work(arguments.worker)
+    rows = [row for row in ROWS if not arguments.rows or any(row.startswith(name) for name in arguments.rows)]
+    workers = {"width 1": Worker("nd4c", 1), "default": Worker("nd4c", 0)}
+    if arguments.old:
+        workers["old"] = Worker("nd4c", 0, arguments.old)
+    if has_onnxruntime():
+        workers["onnxruntime"] = Worker("onnxruntime", 0)
+    results, missed = [], 0
+    try:
+        for load in map(int, arguments.loads.split(",")):
+            with Load(load):
+                for row in rows:
+                    times = measure(workers, row, arguments.rounds)
+                    ratio = statistics.median(a / b for a, b in zip(times["default"], times["width 1"]))
+                    bad = ratio > (BAR if load else BAR_ALONE)
+                    missed += bad
+                    medians = {name: statistics.median(values) for name, values in times.items()}
+                    results.append({"row": row, "load": load, "ratio": ratio, **medians})
+                    if not arguments.json:
+                        shown = "  ".join(f"{name} {seconds * 1e6:.1f}" for name, seconds in medians.items())
+                        print(f"{load:2} busy  {row:16} {ratio:5.2f} of width 1{'  MISSED' if bad else ''}   us: {shown}", flush=True)
+        for name, worker in workers.items():
+            if worker.kind == "nd4c":
+                idle = worker.ask("idle")
+                bad = idle > IDLE_BAR and name != "old"
+                missed += bad
+                results.append({"row": "idle", "variant": name, "seconds": idle})
+                if not arguments.json:
+                    print(f"{name}: {idle * 1e3:.2f} ms of processor time in 500 ms after the last call{'  MISSED' if bad else ''}")
+    finally:
+        for worker in workers.values():
+            worker.end()
+    if arguments.json:
+        print(json.dumps(results))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
