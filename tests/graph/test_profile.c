@@ -327,6 +327,33 @@ static void says_why_each_kernel_was_chosen(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Kernels that read a packed constant are asked with the constant: the text agrees with the plan. */
+static void kernels_with_packed_weights_are_asked_with_them(void **state) {
+  const int64_t image[] = {2, 32, 16, 16}, windows[] = {32, 32, 3, 3};
+  const nd4c_attr pads = check_ints("pads", (int64_t[]){1, 1, 1, 1}, 4);
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  char *text = NULL;
+  (void)state;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value operands[] = {check_input(graph, "x", 4, image), check_constant(graph, 4, windows, 3, -1, 1)};
+  CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_conv, operands, 2, &pads, 1)));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  CHECK_OK(nd4c_plan_explain(plan, &text));
+  assert_null(strstr(text, "no memory"));
+  for (int32_t i = 0; i < nd4c_plan_step_count(plan); i++) {
+    char taken[256];
+    const nd4c_step_info info = step_of(plan, i);
+    (void)snprintf(taken, sizeof taken, "%s (engine %s): taken\n", info.kernel, info.engine);
+    if (strstr(text, taken) == NULL) {
+      fail_msg("'%s' is not in:\n%s", taken, text);
+    }
+  }
+  nd4c_free(text);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   if (stub_start() != ND4C_OK) {
     return 1;
@@ -339,6 +366,7 @@ int main(void) {
       cmocka_unit_test(bodies_are_profiled_by_round),
       cmocka_unit_test(loops_tell_of_rounds),
       cmocka_unit_test(says_why_each_kernel_was_chosen),
+      cmocka_unit_test(kernels_with_packed_weights_are_asked_with_them),
       cmocka_unit_test_setup_teardown(dims_on_a_device_are_refused, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(wrong_questions_are_refused, stub_test_begin, stub_test_end)};
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
