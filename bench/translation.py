@@ -305,8 +305,8 @@ def maker_of(proto):
 
 
 class Translation:
-    """`function(constants, *inputs)` gives a tuple of the outputs; `constants`: name -> array of the library; `inputs`: the
-    names. Nodes whose operands are all constants are computed now."""
+    """`function(constants, *inputs)` gives a tuple of the outputs; `constants`: name -> array of the library; `inputs`,
+    `outputs`: the names. Nodes whose operands are all constants are computed now."""
 
     def __init__(self, path, library):
         import onnx
@@ -317,11 +317,12 @@ class Translation:
         opset = next(each.version for each in model.opset_import if each.domain in ("", "ai.onnx"))
         self.known = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
         self.inputs = [each.name for each in graph.input if each.name not in self.known]
+        self.outputs = [each.name for each in graph.output]
         self.names = {name: f"x{i}" for i, name in enumerate(self.inputs)}
         self.constants, self.functions, self.lines = {}, {}, []
         for proto in graph.node:
             self.add(proto, opset)
-        outputs = ", ".join(self.operand(each.name) for each in graph.output)
+        outputs = ", ".join(map(self.operand, self.outputs))
         text = "\n    ".join([f"def function({', '.join(['constants', *self.names_of_inputs()])}):", *self.lines,
                               f"return ({outputs},)"])
         exec(text, self.functions)

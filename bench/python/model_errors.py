@@ -1,26 +1,28 @@
 """Errors of the networks that bench/compare times, against a run in float64: `python bench/python/model_errors.py [NAME...]`.
 
 The reference is the same file with all its numbers in float64, run by nd4c node by node (no pass changes it). An error is
-the root of the mean square of the differences, divided by that of the reference. Peers run as in bench/compare. --steps
-prints the error of every value of the network, in the file's order, and by how much it exceeds that of the values before.
-docs/how-to/measuring.md says what is needed."""
+the root of the mean square of the differences, divided by that of the reference. Peers run as in bench/compare, PyTorch
+and JAX on translated models (bench/translation.py). --steps prints the error of every value of the network, in the file's
+order, and by how much it exceeds that of the values before. docs/how-to/measuring.md says what is needed."""
 
 import argparse
+import functools
 import os
 import pathlib
 import sys
+import types
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "tools"))
+sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "bench")]
 import make_models  # noqa: E402
 import nd4c  # noqa: E402
 import networks  # noqa: E402
+import translation  # noqa: E402
 
 THREADS = 2
 KEPT = ROOT / "build" / "model_errors"  # references, which take long
-ENGINES = ("nd4c", "onnx", "openvino")
 MANY = 1 << 22  # elements of a value that --steps samples
 
 
@@ -123,6 +125,32 @@ def run_openvino(path, inputs, steps):
     return {compiled.outputs[i].any_name: np.array(results[i]) for i in range(len(compiled.outputs))}
 
 
+def run_torch(path, inputs, steps):
+    import torch
+    import translation_torch
+
+    torch.set_num_threads(THREADS)
+    made = translation.Translation(path, translation_torch)
+    with torch.inference_mode():
+        given = [torch.from_numpy(inputs[name]) for name in made.inputs]
+        results = made.function(types.SimpleNamespace(**made.constants), *given)
+    return dict(zip(made.outputs, (result.numpy() for result in results)))
+
+
+def run_jax(path, inputs, steps):
+    import jax
+    import translation_jax
+
+    made = translation.Translation(path, translation_jax)
+    results = jax.jit(made.function)(made.constants, *(inputs[name] for name in made.inputs))
+    return dict(zip(made.outputs, map(np.asarray, results)))
+
+
+PEERS = {"onnx": run_onnx, "openvino": run_openvino, "torch": run_torch, "jax": run_jax}
+ENGINES = ("nd4c", *PEERS)
+WITH_STEPS = ("nd4c", "onnx")
+
+
 # -- errors ---------------------------------------------------------------------------------------------------------------
 
 
@@ -145,11 +173,11 @@ def main():
     parser.add_argument("names", nargs="*", help="networks; default: all of bench/compare --only models")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="only these (default: all)")
     parser.add_argument("--library", help="another libnd4c.so, or its build folder; default build/release")
-    parser.add_argument("--steps", action="store_true", help="the error of every value, for one network; no OpenVINO")
+    parser.add_argument("--steps", action="store_true", help=f"the error of every value, for one network; only {' and '.join(WITH_STEPS)}")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))
     library = nd4c.Library(nd4c.find_library(options.library))
-    engines = [e for e in options.engine or ENGINES if not (options.steps and e == "openvino")]
+    engines = [e for e in options.engine or ENGINES if e in WITH_STEPS or not options.steps]
     names = options.names or [*make_models.NAMES, *(each + seed for each in networks.NAMES for seed in ("", "@1"))]
     print(f"{'':26} " + "  ".join(f"{engine:>9}" for engine in engines))
     for name in names:
@@ -160,12 +188,17 @@ def main():
         inputs = make_models.sample_inputs(name)
         exact, found = reference(library, name, inputs, options.steps), {}
         for engine in engines:
-            run = {"nd4c": lambda *a: run_ours(library, *a), "onnx": run_onnx, "openvino": run_openvino}[engine]
-            found[engine] = run(path, inputs, options.steps)
+            run = PEERS.get(engine, functools.partial(run_ours, library))
+            try:
+                found[engine] = run(path, inputs, options.steps)
+            except translation.Refused as reason:
+                print(f"{name:26} {engine} left out: {reason}")
+                found[engine] = {}
         if options.steps:
             print_steps(exact, found)
             continue
-        errors = [max(error_of(values[key], exact[key]) for key in exact) for values in found.values()]
+        errors = [max(error_of(values[key], exact[key]) for key in exact) if values else float("nan")
+                  for values in found.values()]
         print(f"{name:26} " + "  ".join(f"{error:9.2e}" for error in errors), flush=True)
 
 
