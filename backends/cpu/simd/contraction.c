@@ -170,7 +170,7 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     if (j->way == WAY_PACKED) {
       j->loops->multiply(m, n, j->p.k, a, b, y, j->adds, j->buffers + worker * buffer_bytes(j->loops));
     } else if (j->way == WAY_DIRECT) {
-      j->loops->direct(m, n, j->p.k, a, b, y, j->adds);
+      j->loops->direct(m, n, j->p.k, a, b, y, j->adds, j->loops->sum_terms);
     } else if (j->way == WAY_ROWS) {
       j->thin->rows(m, n, j->p.k, a, b, y, j->adds);
     } else {

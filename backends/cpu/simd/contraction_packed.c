@@ -148,7 +148,8 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     column_end = column_end < p->n ? column_end : p->n;
     nd4c_gemm_matrix to = y;
     to.data += column * (int64_t)sizeof(float);
-    j->loops->strips(p->m, column, column_end - column, p->k, a, p->b.tensor->data, j->strips, to, false);
+    j->loops->strips(p->m, column, column_end - column, p->k, a, p->b.tensor->data, j->strips, to, false,
+                     j->loops->sum_terms);
     for (int64_t row = 0; finishes && row < p->m; row++) {
       finish_row(j, row, column, column_end - column, (float *)(void *)to.data + row * y.row_stride);
     }

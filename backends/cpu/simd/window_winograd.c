@@ -10,6 +10,10 @@
  * most. PADDING: elements that keep rows from lying at multiples of a page. */
 enum { BLOCK_BYTES = 1 << 19, LEAST_TILES = 48, MOST_TILES = 96, PADDING = 16 };
 
+/* Channels in one sum: long sums are sums of these. Transforms make the terms of a point larger than those of the
+ * result, and their rounding with them, so sums are shorter than elsewhere (gemm_loops.h). */
+enum { SUM_CHANNELS = 32 };
+
 /* Channels and tiles below which transforms cost more than the multiplications that they save. */
 enum { LEAST_CHANNELS = 16, LEAST_OUTPUTS = 32, LEAST_ALL_TILES = 24 };
 
@@ -262,7 +266,7 @@ static void multiply(const job *j, int64_t count, float *v, float *m) {
       nd4c_gemm_matrix y = {
           .data = (char *)(m + p * j->m_point + i * j->panel), .row_stride = j->m_row, .column_stride = 1};
       b.data = (char *)(uintptr_t)(j->u + p * j->u_point + i * j->panel * j->channels);
-      nd4c_simd.gemm->float32->direct(count, j->panel, j->channels, a, b, y, false);
+      nd4c_simd.gemm->float32->direct(count, j->panel, j->channels, a, b, y, false, SUM_CHANNELS);
     }
   }
 }

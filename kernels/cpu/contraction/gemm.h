@@ -24,17 +24,21 @@ typedef struct nd4c_gemm_loops {
    * thread: callers share out parts, best of multiples of strip_rows and strip_columns. */
   void (*multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
                    bool adds, void *buffer);
+  int64_t sum_terms; /* products in one sum; longer sums are sums of these */
   int64_t strip_rows, strip_columns, buffer_bytes;
-  /* The same without a buffer, bit for bit, where columns of b have stride 1: quicker where b stays in the L2 cache. */
-  void (*direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
-                 bool adds);
-  /* The same, bit for bit, with a b that `pack` has packed, for columns [column, column + n) of it: `column` is a
-   * multiple of strip_columns, and so are the columns of a strip unless there is only one. y: the first of them. */
+  /* The same without a buffer, where columns of b have stride 1: quicker where b stays in the L2 cache. sum_terms: that
+   * of these loops, and the results are the same, bit for bit; or a divisor of it, and they are more exact. */
+  void (*direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y, bool adds,
+                 int64_t sum_terms);
+  /* The same with a b that `pack` has packed, for columns [column, column + n) of it: `column` is a multiple of
+   * strip_columns, and so are the columns of a strip unless there is only one. y: the first of them. */
   void (*pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, nd4c_gemm_strips strips, void *to);
   void (*strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
-                 nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds);
+                 nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds, int64_t sum_terms);
   /* y[i] = bias[i] + addend[i * step] for i in [0, n); either may be NULL. */
   void (*start)(int64_t n, const void *bias, const void *addend, int64_t step, void *y);
+  /* y[i] = y[i] + bias[i] + addend[i], or 0 if that is negative and `relu`, for i in [0, n); either may be NULL. */
+  void (*finish)(int64_t n, const void *bias, const void *addend, bool relu, void *y);
   /* y[i * step] = x[i] */
   void (*spread)(int64_t n, const void *x, int64_t step, void *y);
 } nd4c_gemm_loops;

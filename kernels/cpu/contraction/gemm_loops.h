@@ -1,8 +1,9 @@
 /* The matrix product of one float: a template of each_dtype.h, with the names of gemm_vector.h. gemm.c includes it for
  * f32 and f64; simd/contraction.c and window_conv.c call the loops.
  *
- * Each element of y is a sum of sums of SUM_TERMS products, both in the order of k, whatever is packed and wherever
- * blocks end: results are the same to the last bit for every way through this file. The error of a sum grows with the
+ * Each element of y is a sum of sums of SUM_TERMS products, or of fewer where the caller asks for that, both in the
+ * order of k, whatever is packed and wherever blocks end: results are the same to the last bit for every way through
+ * this file. The error of a sum grows with the
  * root of its length, so that of one sum of 3072 products would be four times as large. */
 
 enum {
@@ -66,14 +67,15 @@ static void NAME(pack_columns)(int64_t n, int64_t k, const T *from, int64_t step
 
 /* A strip of a y whose rows have gaps: computed beside and copied. */
 static void NAME(strip_apart)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                              const T *b, int64_t b_step, NAME(ahead) ahead, T *y, nd4c_gemm_matrix to, bool adds) {
+                              const T *b, int64_t b_step, NAME(ahead) ahead, T *y, nd4c_gemm_matrix to, bool adds,
+                              int64_t sum_terms) {
   T beside[TILE_ROWS * NAME(WIDE)];
   for (int64_t r = 0; r < rows && adds; r++) {
     for (int64_t c = 0; c < columns; c++) {
       beside[r * NAME(WIDE) + c] = y[r * to.row_stride + c * to.column_stride];
     }
   }
-  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, ahead, beside, NAME(WIDE), adds);
+  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, ahead, beside, NAME(WIDE), adds, sum_terms);
   for (int64_t r = 0; r < rows; r++) {
     for (int64_t c = 0; c < columns; c++) {
       y[r * to.row_stride + c * to.column_stride] = beside[r * NAME(WIDE) + c];
@@ -88,6 +90,7 @@ typedef struct NAME(operands) {
   int64_t a_row, a_step; /* unless packed: rows then lie as pack_rows leaves them */
   int64_t b_step;        /* from row to row */
   int64_t group, within, b_group;
+  int64_t sum_terms; /* of one sum: SUM_TERMS, or fewer */
   bool packed;
   bool ahead; /* panels are prefetched */
 } NAME(operands);
@@ -107,9 +110,10 @@ static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first
     const T *a = x->a + row * (x->packed ? k : x->a_row) + first * a_step;
     T *at = y + row * to.row_stride;
     if (to.column_stride == 1) {
-      NAME(strip_any)(rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to.row_stride, adds);
+      NAME(strip_any)
+      (rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to.row_stride, adds, x->sum_terms);
     } else {
-      NAME(strip_apart)(rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to, adds);
+      NAME(strip_apart)(rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to, adds, x->sum_terms);
     }
   }
 }
@@ -146,7 +150,13 @@ static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, 
   const T *a_data = (const void *)a.data, *b_data = (const void *)b.data;
   T *a_packed = buffer, *b_packed = a_packed + NAME(BLOCK_ROWS) * NAME(DEEP);
   NAME(operands)
-  x = {.a = a_packed, .b = b_packed, .b_step = NAME(WIDE), .group = 1, .packed = true, .ahead = true};
+  x = {.a = a_packed,
+       .b = b_packed,
+       .b_step = NAME(WIDE),
+       .group = 1,
+       .sum_terms = NAME(SUM_TERMS),
+       .packed = true,
+       .ahead = true};
   for (int64_t column = 0; column < n; column += NAME(BLOCK_COLUMNS)) {
     int64_t columns = n - column < NAME(BLOCK_COLUMNS) ? n - column : NAME(BLOCK_COLUMNS);
     /* k == 0 still has to write zeros. */
@@ -169,19 +179,20 @@ static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, 
 }
 
 static void NAME(direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
-                         bool adds) {
+                         bool adds, int64_t sum_terms) {
   NAME(operands)
   x = {.a = (const void *)a.data,
        .b = (const void *)b.data,
        .a_row = a.row_stride,
        .a_step = a.column_stride,
        .b_step = b.row_stride,
-       .group = NAME(ALL_PANELS)};
+       .group = NAME(ALL_PANELS),
+       .sum_terms = sum_terms};
   NAME(block)(m, n, k, &x, y, adds);
 }
 
 static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
-                         nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds) {
+                         nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds, int64_t sum_terms) {
   const int64_t size = strips.columns * strips.depth;
   NAME(operands)
   x = {.a = (const void *)a.data,
@@ -192,6 +203,7 @@ static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_g
        .group = (strips.columns + NAME(WIDE) - 1) / NAME(WIDE),
        .within = column % strips.columns / NAME(WIDE),
        .b_group = size,
+       .sum_terms = sum_terms,
        .ahead = true};
   NAME(block)(m, n, k, &x, y, adds);
 }
@@ -240,6 +252,28 @@ static void NAME(start)(int64_t n, const void *vbias, const void *vaddend, int64
   }
 }
 
+ND4C_INLINED void NAME(finish_of)(int64_t n, const T *bias, const T *addend, bool relu, T *y) {
+  for (int64_t i = 0; i < n; i++) {
+    T sum = y[i] + (bias != NULL ? bias[i] : 0);
+    sum += addend != NULL ? addend[i] : 0;
+    y[i] = relu && sum < 0 ? 0 : sum;
+  }
+}
+
+static void NAME(finish)(int64_t n, const void *bias, const void *addend, bool relu, void *y) {
+  if (bias != NULL && addend != NULL && relu) {
+    NAME(finish_of)(n, bias, addend, true, y);
+  } else if (bias != NULL && relu) {
+    NAME(finish_of)(n, bias, NULL, true, y);
+  } else if (bias != NULL && addend != NULL) {
+    NAME(finish_of)(n, bias, addend, false, y);
+  } else if (bias != NULL) {
+    NAME(finish_of)(n, bias, NULL, false, y);
+  } else if (addend != NULL || relu) {
+    NAME(finish_of)(n, NULL, addend, relu, y);
+  }
+}
+
 static void NAME(spread)(int64_t n, const void *vx, int64_t step, void *vy) {
   const T *x = vx;
   T *y = vy;
@@ -254,7 +288,9 @@ static const nd4c_gemm_loops NAME(loops) = {
     .pack = NAME(pack),
     .strips = NAME(strips),
     .start = NAME(start),
+    .finish = NAME(finish),
     .spread = NAME(spread),
+    .sum_terms = NAME(SUM_TERMS),
     .strip_rows = TILE_ROWS,
     .strip_columns = NAME(WIDE),
     .buffer_bytes = (NAME(BLOCK_ROWS) + NAME(BLOCK_COLUMNS) + NAME(WIDE)) * NAME(DEEP) * (int64_t)sizeof(T),

@@ -1,7 +1,8 @@
 /* The innermost loops of the matrix product, for one dtype. gemm_loops.h and attention/loops.h include and call them. A
  * strip is some rows of y, two vectors wide, whose sums stay in registers while k passes. Both operands are read where
  * they lie, with any distance from element to element of a and from row to row of b. What y holds is added at the end:
- * a sum that began with it would round to its size at every step. */
+ * a sum that began with it would round to its size at every step. For the same reason `sum_terms` terms make a sum, and
+ * longer sums are sums of these. */
 
 /* Rows of the next strip where `left` are left: few kinds, so that each is unrolled. */
 static inline int64_t NAME(strip_rows)(int64_t left) {
@@ -18,65 +19,72 @@ typedef struct NAME(ahead) {
  * are constants where this is called, so that the sums stay in registers. */
 ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, int64_t k, const T *a, int64_t a_row,
                               int64_t a_step, const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row,
-                              bool adds) {
-  V sum[TILE_ROWS][2];
+                              bool adds, int64_t sum_terms) {
 #pragma GCC unroll 16
   for (int r = 0; r < rows && adds; r++) {
     __builtin_prefetch(y + r * y_row);
     __builtin_prefetch(y + r * y_row + (vectors - 1) * NAME(LANES));
   }
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; r++) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; v++) {
-      sum[r][v] = REPEAT(0);
-    }
-  }
-  for (int64_t i = 0; i < k; i++) {
-    V row[2];
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; v++) {
-      const T *at = b + i * b_step + v * NAME(LANES);
-      row[v] = whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
-    }
-    __builtin_prefetch(ahead.from, 0, 2);
-    ahead.from += ahead.step;
+  for (int64_t i = 0; i < k || i == 0; adds = true) {
+    const int64_t end = k - i < sum_terms ? k : i + sum_terms;
+    V sum[TILE_ROWS][2];
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
-      V factor = REPEAT(a[r * a_row + i * a_step]);
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; v++) {
-        sum[r][v] = FUSED(factor, row[v], sum[r][v]);
+        sum[r][v] = REPEAT(0);
       }
     }
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; r++) {
+    for (; i < end; i++) {
+      V row[2];
 #pragma GCC unroll 2
-    for (int v = 0; v < vectors; v++) {
-      T *at = y + r * y_row + v * NAME(LANES);
-      if (adds) {
-        sum[r][v] += whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
+      for (int v = 0; v < vectors; v++) {
+        const T *at = b + i * b_step + v * NAME(LANES);
+        row[v] = whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
       }
-      if (whole || v + 1 < vectors) {
-        STORE(at, sum[r][v]);
-      } else {
-        PART_STORE(at, sum[r][v], last);
+      __builtin_prefetch(ahead.from, 0, 2);
+      ahead.from += ahead.step;
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; r++) {
+        V factor = REPEAT(a[r * a_row + i * a_step]);
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) {
+          sum[r][v] = FUSED(factor, row[v], sum[r][v]);
+        }
       }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; v++) {
+        T *at = y + r * y_row + v * NAME(LANES);
+        if (adds) {
+          sum[r][v] += whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
+        }
+        if (whole || v + 1 < vectors) {
+          STORE(at, sum[r][v]);
+        } else {
+          PART_STORE(at, sum[r][v], last);
+        }
+      }
+    }
+    if (k == 0) {
+      break;
     }
   }
 }
 
 #define STRIP_OF(rows, vectors, whole) \
-  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, ahead, y, y_row, adds)
+  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, ahead, y, y_row, adds, sum_terms)
 #define STRIP(rows)                                                                  \
   (whole          ? vectors == 2 ? STRIP_OF(rows, 2, true) : STRIP_OF(rows, 1, true) \
             : vectors == 2 ? STRIP_OF(rows, 2, false)                                \
                   : STRIP_OF(rows, 1, false))
 
-/* rows: one of strip_rows's. columns: at most two vectors. */
+/* rows: one of strip_rows's. columns: at most two vectors. sum_terms: at least 1. */
 static void NAME(strip_any)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                            const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row, bool adds) {
+                            const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row, bool adds,
+                            int64_t sum_terms) {
   int vectors = columns > NAME(LANES) ? 2 : 1;
   int64_t last = columns - (vectors - 1) * NAME(LANES);
   bool whole = last == NAME(LANES);

@@ -1,0 +1,83 @@
+/* Calls of conv for the tests of single kernels (test_winograd.c, test_conv_panels.c): operands with random contents.
+ */
+#ifndef ND4C_TESTS_KERNELS_CONV_CALL_H
+#define ND4C_TESTS_KERNELS_CONV_CALL_H
+
+#include <math.h>
+
+#include "kernels/kernel_call.h"
+
+/* x [images, channels, ...] and w [outputs, channels, ...] of `rank` axes. The call refers to its lists. */
+typedef struct conv_case {
+  int32_t rank;
+  int64_t x[5], w[5];
+  int64_t strides[3], dilations[3], pads[6];
+  int64_t activation;
+  bool bias, addend;
+  layout order; /* of x, y and the addend; CHANNELS_LAST unless a test sets another */
+} conv_case;
+
+static void add_conv_operand(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape, layout how) {
+  operand *op = &frame->operands[input];
+  op->dtype = ND4C_FLOAT32;
+  op->rank = rank;
+  memcpy(op->shape, shape, (size_t)rank * sizeof *shape);
+  lay_out(op, how);
+  fill(op, (uint64_t)input + 3, -1);
+}
+
+static void conv_result_shape(const conv_case *c, int64_t *shape) {
+  shape[0] = c->x[0];
+  shape[1] = c->w[0];
+  for (int32_t i = 0; i < c->rank - 2; i++) {
+    const int64_t reach = (c->w[i + 2] - 1) * c->dilations[i] + 1;
+    shape[i + 2] = (c->x[i + 2] + c->pads[i] + c->pads[c->rank - 2 + i] - reach) / c->strides[i] + 1;
+  }
+}
+
+/* Operands and the call, whose weights are constant. */
+static void make_conv(const conv_case *c, call_frame *frame) {
+  const int32_t spatial = c->rank - 2;
+  int64_t result[5];
+  conv_result_shape(c, result);
+  add_conv_operand(frame, ND4C_IN_conv_x, c->rank, c->x, c->order);
+  add_conv_operand(frame, ND4C_IN_conv_w, c->rank, c->w, C_ORDER);
+  if (c->bias) {
+    add_conv_operand(frame, ND4C_IN_conv_bias, 1, c->w, C_ORDER);
+  }
+  if (c->addend) {
+    add_conv_operand(frame, ND4C_IN_conv_addend, c->rank, result, c->order);
+  }
+  const nd4c_op_info *info = NULL;
+  assert_int_equal(nd4c_op_find("conv", &info), ND4C_OK);
+  const nd4c_attr attrs[] = {{"strides", {.kind = ND4C_ATTR_INTS, .count = spatial, .as.ints = c->strides}},
+                             {"dilations", {.kind = ND4C_ATTR_INTS, .count = spatial, .as.ints = c->dilations}},
+                             {"pads", {.kind = ND4C_ATTR_INTS, .count = 2 * spatial, .as.ints = c->pads}},
+                             {"activation", {.kind = ND4C_ATTR_INT, .as.i = c->activation}}};
+  nd4c_attr_value values[MAX_ATTRS];
+  assert_int_equal(nd4c_op_resolve_attrs(info, attrs, sizeof attrs / sizeof *attrs, values), ND4C_OK);
+  ready(frame, "conv", ND4C_IN_conv_count, values, c->order);
+  frame->inputs[ND4C_IN_conv_w].flags |= ND4C_TENSOR_CONSTANT;
+}
+
+/* The root of the mean square of the kernel's errors, divided by that of the reference's results, which are summed in
+ * double precision. */
+static double conv_error(const conv_case *c, const nd4c_kernel *kernel) {
+  call_frame frame = {.output.rank = 0};
+  double errors = 0, squares = 0;
+  make_conv(c, &frame);
+  run_kernel(engine_kernel("conv", "reference"), &frame);
+  double *expected = result_numbers(&frame);
+  run_packed_kernel(kernel, ND4C_IN_conv_w, &frame);
+  double *got = result_numbers(&frame);
+  for (int64_t i = 0; i < frame.output.size; i++) {
+    errors += (got[i] - expected[i]) * (got[i] - expected[i]);
+    squares += expected[i] * expected[i];
+  }
+  free(expected);
+  free(got);
+  release(&frame);
+  return sqrt(errors / squares);
+}
+
+#endif

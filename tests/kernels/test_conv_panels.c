@@ -1,0 +1,238 @@
+/* The conv kernel with packed weights and short sums (simd.conv_panels) against engine reference: windows that are read
+ * in place and copied ones, sizes that fill no panel and no strip, addends and activations; how exact long sums are;
+ * and results that do not depend on the width. */
+#include "conv_call.h"
+
+static const conv_case cases[] = {
+    /* one cell, in place; a step: copied */
+    {4, {1, 200, 9, 7}, {72, 200, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, ND4C_ACTIVATION_NONE, false, false, CHANNELS_LAST},
+    {4, {3, 256, 8, 11}, {129, 256, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, ND4C_ACTIVATION_RELU, true, true, CHANNELS_LAST},
+    {4, {2, 193, 9, 8}, {65, 193, 1, 1}, {2, 2}, {1, 1, 1}, {0}, ND4C_ACTIVATION_RELU, true, false, CHANNELS_LAST},
+    /* padding on either side, steps, cells apart */
+    {4,
+     {1, 24, 13, 15},
+     {64, 24, 3, 3},
+     {2, 1},
+     {1, 1, 1},
+     {1, 0, 2, 3},
+     ND4C_ACTIVATION_SIGMOID,
+     true,
+     true,
+     CHANNELS_LAST},
+    {4,
+     {2, 30, 12, 11},
+     {81, 30, 3, 5},
+     {1, 2},
+     {3, 2},
+     {3, 4, 3, 4},
+     ND4C_ACTIVATION_RELU6,
+     false,
+     true,
+     CHANNELS_LAST},
+    {4,
+     {1, 5, 31, 29},
+     {64, 5, 7, 7},
+     {2, 2},
+     {1, 1, 1},
+     {3, 3, 3, 3},
+     ND4C_ACTIVATION_RELU,
+     false,
+     false,
+     CHANNELS_LAST},
+    /* one axis and three */
+    {3, {2, 80, 50}, {96, 80, 3}, {2}, {1}, {1, 1}, ND4C_ACTIVATION_GELU, true, false, CHANNELS_LAST},
+    {5,
+     {1, 9, 5, 6, 7},
+     {70, 9, 3, 3, 3},
+     {1, 2, 1},
+     {1, 1, 1},
+     {1, 1, 0, 1, 0, 1},
+     ND4C_ACTIVATION_NONE,
+     true,
+     false,
+     CHANNELS_LAST},
+};
+
+static const nd4c_kernel *panels_kernel(void) {
+  const nd4c_kernel *kernel = named_kernel("conv", "simd.conv_panels");
+  assert_non_null(kernel);
+  return kernel;
+}
+
+/* True, and the test ends, where engine simd leaves these convolutions to the libraries. */
+static bool is_left_to_libraries(void) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make_conv(&cases[0], &frame);
+  bool usable = panels_kernel()->usable(&frame.call, reason, sizeof reason);
+  release(&frame);
+  if (!usable) {
+    assert_string_equal(reason, "without AVX-512 the libraries are faster");
+  }
+  return !usable;
+}
+
+static void test_agrees_with_reference(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double error = conv_error(&cases[i], panels_kernel());
+    if (!(error <= 3e-7)) {
+      fail_msg("case %d: error %.3g", (int)i, error);
+    }
+  }
+}
+
+/* Channels of a wider image: a part of a concatenation that is written in place. */
+static void test_parts_of_wider_images(void **state) {
+  enum { WIDER = 300, FIRST = 90 };
+  const conv_case part = {4,   {2, 200, 5, 6},       {72, 200, 1, 1}, {1, 1, 1}, {1, 1, 1},
+                          {0}, ND4C_ACTIVATION_NONE, false,           false,     CHANNELS_LAST};
+  conv_case whole = part;
+  call_frame frame = {.output.rank = 0}, wide = {.output.rank = 0};
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  whole.x[1] = whole.w[1] = WIDER;
+  make_conv(&part, &frame);
+  make_conv(&whole, &wide);
+  const operand *from = &wide.operands[ND4C_IN_conv_x];
+  nd4c_tensor *x = &frame.inputs[ND4C_IN_conv_x];
+  x->data = (float *)from->memory + FIRST;
+  x->strides = from->strides;
+  run_kernel(engine_kernel("conv", "reference"), &frame);
+  double *expected = result_numbers(&frame);
+  run_packed_kernel(panels_kernel(), ND4C_IN_conv_w, &frame);
+  double *got = result_numbers(&frame);
+  for (int64_t i = 0; i < frame.output.size; i++) {
+    assert_true(fabs(got[i] - expected[i]) <= 1e-5);
+  }
+  free(expected);
+  free(got);
+  release(&frame);
+  release(&wide);
+}
+
+/* Workers cut rows or columns elsewhere, and each sum stays the same. */
+static void test_width_does_not_show(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    call_frame frame = {.output.rank = 0};
+    double *expected = NULL;
+    make_conv(&cases[i], &frame);
+    for (int32_t width = 1; width <= 5; width += 2) {
+      frame.call.width = width;
+      run_packed_kernel(panels_kernel(), ND4C_IN_conv_w, &frame);
+      double *got = result_numbers(&frame);
+      if (expected == NULL) {
+        expected = got;
+        continue;
+      }
+      assert_memory_equal(got, expected, (size_t)frame.output.size * sizeof *got);
+      free(got);
+    }
+    free(expected);
+    release(&frame);
+  }
+}
+
+/* One sum of 2,304 or 1,536 terms has an error of 1e-6 and more. */
+static void test_long_sums_are_exact(void **state) {
+  static const conv_case long_sums[] = {{4,
+                                         {1, 256, 12, 12},
+                                         {64, 256, 3, 3},
+                                         {2, 2},
+                                         {1, 1, 1},
+                                         {1, 1, 1, 1},
+                                         ND4C_ACTIVATION_NONE,
+                                         true,
+                                         false,
+                                         CHANNELS_LAST},
+                                        {4,
+                                         {1, 1536, 8, 8},
+                                         {64, 1536, 1, 1},
+                                         {1, 1, 1},
+                                         {1, 1, 1},
+                                         {0},
+                                         ND4C_ACTIVATION_NONE,
+                                         true,
+                                         false,
+                                         CHANNELS_LAST}};
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof long_sums / sizeof *long_sums; i++) {
+    double error = conv_error(&long_sums[i], panels_kernel());
+    if (!(error <= 3e-7)) {
+      fail_msg("case %d: error %.3g", (int)i, error);
+    }
+  }
+}
+
+/* -- refusals ------------------------------------------------------------------------------------------------------ */
+
+static void expect_decline(const conv_case *c, bool constant, const char *text) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make_conv(c, &frame);
+  frame.inputs[ND4C_IN_conv_w].flags = constant ? ND4C_TENSOR_CONSTANT : 0;
+  assert_false(panels_kernel()->usable(&frame.call, reason, sizeof reason));
+  assert_string_equal(reason, text);
+  release(&frame);
+}
+
+static void test_declines(void **state) {
+  const conv_case few_terms = {4, {1, 14, 8, 8}, {70, 14, 3, 3}, {1, 1, 1},    {1, 1, 1}, {0},
+                               0, false,         false,          CHANNELS_LAST};
+  conv_case channels_first = cases[0], few_outputs = cases[0], many_outputs = cases[1];
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  few_outputs.w[0] = 63;
+  many_outputs.w[0] = 513;
+  many_outputs.x[1] = many_outputs.w[1] = 512;
+  expect_decline(&cases[0], false, "the weights are not constant");
+  expect_decline(&few_terms, true, "sums are short");
+  expect_decline(&few_outputs, true, "few results, or many of long sums: oneDNN is faster");
+  expect_decline(&many_outputs, true, "few results, or many of long sums: oneDNN is faster");
+  channels_first.order = C_ORDER;
+  expect_decline(&channels_first, true, "channels do not lie side by side, or cells not equally far apart");
+}
+
+/* Infinite weights times the zeros of padding are NaN, so they are not packed. */
+static void test_infinite_weights(void **state) {
+  call_frame frame = {.output.rank = 0};
+  nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  void *prepared = NULL;
+  (void)state;
+  make_conv(&cases[3], &frame);
+  assert_int_equal(panels_kernel()->prepare(&frame.call, &prepared), ND4C_UNSUPPORTED);
+  const nd4c_tensor *w = &frame.inputs[ND4C_IN_conv_w];
+  ((float *)frame.operands[ND4C_IN_conv_w].memory)[w->size - 1] = INFINITY;
+  assert_true(panels_kernel()->wants_layout(&frame.call, ND4C_IN_conv_w, &wanted));
+  assert_false(panels_kernel()->wants_layout(&frame.call, ND4C_IN_conv_x, &wanted));
+  nd4c_tensor packed = *w;
+  packed.data = aligned_alloc(64, (size_t)(wanted.bytes + 63) / 64 * 64);
+  assert_non_null(packed.data);
+  assert_int_equal(panels_kernel()->pack(&frame.call, ND4C_IN_conv_w, &wanted, &packed), ND4C_UNSUPPORTED);
+  free(packed.data);
+  release(&frame);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_agrees_with_reference),
+                                     cmocka_unit_test(test_parts_of_wider_images),
+                                     cmocka_unit_test(test_width_does_not_show),
+                                     cmocka_unit_test(test_long_sums_are_exact),
+                                     cmocka_unit_test(test_declines),
+                                     cmocka_unit_test(test_infinite_weights)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
