@@ -12,8 +12,6 @@
 #include "device/driver.h"
 #include "device/memory/scratch.h"
 #include "device/provider/answer.h"
-#include "device/stream/cancellation.h"
-#include "device/stream/exit_and_fork.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
 
@@ -29,6 +27,13 @@ void nd4c_choice_add_preparation(int64_t nanoseconds) {
   preparation.nanoseconds += nanoseconds;
 }
 
+/* Kernels that declined and were not asked why: most calls find another. */
+enum { UNSAID = 32 };
+typedef struct unsaid {
+  int32_t count;
+  const nd4c_kernel *kernels[UNSAID];
+} unsaid;
+
 /* The verdict on each candidate, for the error text and for explain. */
 typedef struct search {
   const nd4c_context *context;
@@ -40,12 +45,13 @@ typedef struct search {
   const nd4c_compile_request *request; /* NULL: none */
   nd4c_engine_rules rules;
   nd4c_text *trail; /* NULL: no text is wanted */
-  bool tells;       /* reasons are written to it. A choice is looked for without them first, since most are found */
+  bool tells;       /* kernels are asked for their reasons */
+  unsaid *unsaid;   /* where those go that were not; NULL: they are of no interest */
   bool explains;    /* includes the candidate that is taken, which error texts never have */
 } search;
 
 static void note(const search *s, const char *name, const char *engine, const char *verdict) {
-  if (s->tells) {
+  if (s->trail != NULL) {
     nd4c_text_print(s->trail, "  %s (engine %s): %s\n", name, engine, verdict);
   }
 }
@@ -164,6 +170,26 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   return ask_scratch(s, &prepared, choice, taken);
 }
 
+/* Notes that a kernel declined, or that it is to be asked for its reason if no other takes the call. */
+static void note_declined(const search *s, const nd4c_kernel *kernel, const char *reason) {
+  if (s->tells) {
+    note(s, kernel->name, kernel->engine, reason);
+  } else if (s->unsaid != NULL && s->unsaid->count < UNSAID) {
+    s->unsaid->kernels[s->unsaid->count++] = kernel;
+  }
+}
+
+/* Asks them. The first answer counts: a kernel that has changed its mind is not tried. */
+static void note_unsaid(search *s) {
+  char reason[REASON_SIZE];
+  s->tells = true;
+  for (int32_t i = 0; s->unsaid != NULL && i < s->unsaid->count; i++) {
+    const nd4c_kernel *kernel = s->unsaid->kernels[i];
+    const bool takes = is_usable(s, kernel, reason, sizeof reason);
+    note(s, kernel->name, kernel->engine, takes ? "it declined, but takes the call when asked why" : reason);
+  }
+}
+
 /* Asks the kernels from the highest priority down; only those of the forced engine if `forced_only`. If an operand is
  * QUANTISED, asks those that read it (`reading`) or the others. */
 static nd4c_status ask_kernels(const search *s, bool forced_only, bool reading, nd4c_choice *choice, bool *taken) {
@@ -177,7 +203,7 @@ static nd4c_status ask_kernels(const search *s, bool forced_only, bool reading, 
       continue;
     }
     if (!is_usable(s, kernels[i], reason, sizeof reason)) {
-      note(s, kernels[i]->name, kernels[i]->engine, reason);
+      note_declined(s, kernels[i], reason);
       continue;
     }
     ND4C_TRY(prepare(s, kernels[i], choice, taken));
@@ -400,11 +426,8 @@ static nd4c_status find_choice(search *s, nd4c_choice *choice) {
     }
   }
   ND4C_TRY(find_any(s, choice, &taken));
-  if (!taken && !s->tells) {
-    s->tells = true;
-    ND4C_TRY(find_any(s, choice, &taken));
-  }
   if (!taken) {
+    note_unsaid(s);
     return fail_unsupported(s);
   }
   if (forced && !s->context->unasked) {
@@ -448,7 +471,14 @@ static nd4c_status make(search *s, const nd4c_kernel *only, nd4c_choice **out) {
 nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
                              const nd4c_compile_request *request, nd4c_choice **out) {
   nd4c_text trail = {0};
-  search s = {.context = context, .call = call, .constants = constants, .request = request, .trail = &trail};
+  unsaid declined;
+  declined.count = 0;
+  search s = {.context = context,
+              .call = call,
+              .constants = constants,
+              .request = request,
+              .trail = &trail,
+              .unsaid = &declined};
   const nd4c_status status = make(&s, NULL, out);
   nd4c_text_free(&trail);
   return status;
@@ -458,87 +488,6 @@ nd4c_status nd4c_choice_make_with(const nd4c_context *context, const nd4c_call *
                                   const nd4c_kernel *kernel, nd4c_choice **out) {
   search s = {.context = context, .call = call, .constants = constants};
   return make(&s, kernel, out);
-}
-
-bool nd4c_choice_serves(const nd4c_choice *choice, const nd4c_call *call) {
-  const nd4c_kernel *kernel = choice->kernel;
-  if (kernel == NULL || kernel->prepare != NULL || choice->form_count > 0 || choice->encoded != 0 ||
-      (ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL)) {
-    return false;
-  }
-  char reason[REASON_SIZE];
-  nd4c_call asked = *call;
-  asked.data = kernel->data;
-  if (kernel->usable != NULL && !kernel->usable(&asked, reason, 1)) {
-    return false;
-  }
-  const int64_t scratch = kernel->scratch_bytes == NULL ? 0 : kernel->scratch_bytes(&asked);
-  return scratch >= 0 && scratch <= choice->scratch_bytes;
-}
-
-nd4c_choice *nd4c_choice_retain(nd4c_choice *choice) {
-  atomic_fetch_add_explicit(&choice->references, 1, memory_order_relaxed);
-  return choice;
-}
-
-void nd4c_choice_release(nd4c_choice *choice) {
-  if (choice == NULL || atomic_fetch_sub(&choice->references, 1) != 1) {
-    return;
-  }
-  bool forked = nd4c_device_is_forked(choice->device); /* the driver then keeps its state */
-  if (choice->model != NULL) {
-    nd4c_choice_release(choice->model);
-  } else if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
-    const int64_t begin = nd4c_os_nanoseconds();
-    choice->kernel->unprepare(choice->state);
-    nd4c_choice_add_preparation(nd4c_os_nanoseconds() - begin);
-  }
-  nd4c_choice_drop_forms(choice);
-  nd4c_compiled_release(choice->compiled);
-  nd4c_recycle_give(choice, sizeof *choice);
-}
-
-static void complete(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
-  call->struct_size = ND4C_SIZE_OF(nd4c_call);
-  call->state = choice->state;
-  call->stream = context->stream;
-  call->device = choice->device->handle;
-  call->width = context->width;
-  call->cancellation = nd4c_cancellation_current();
-}
-
-nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
-  complete(choice, context, call);
-  return (nd4c_execution){.flags = call->flags,
-                          .stream = call->stream,
-                          .width = call->width,
-                          .input_count = call->input_count,
-                          .output_count = call->output_count,
-                          .inputs = call->inputs,
-                          .outputs = call->outputs,
-                          .scratch = call->scratch,
-                          .scratch_buffer = call->scratch_buffer,
-                          .scratch_buffer_bytes = call->scratch_buffer_bytes,
-                          .cancellation = call->cancellation,
-                          .point = call->point};
-}
-
-nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
-  if (choice->kernel != NULL) {
-    complete(choice, context, call);
-    call->data = choice->kernel->data;
-    return nd4c_driver_kernel_run(choice->kernel, call);
-  }
-  nd4c_execution execution = nd4c_choice_execution(choice, context, call);
-  return nd4c_compiled_execute(choice->compiled, &execution);
-}
-
-const char *nd4c_choice_engine(const nd4c_choice *choice) {
-  return choice->kernel != NULL ? choice->kernel->engine : choice->compiled->compiler->engine;
-}
-
-const char *nd4c_choice_name(const nd4c_choice *choice) {
-  return choice->kernel != NULL ? choice->kernel->name : "compiled segment";
 }
 
 static nd4c_status explain_search(search *s, nd4c_text *text, nd4c_choice *choice, bool *taken) {

@@ -181,7 +181,6 @@ static void what_is_left_to_the_reference(void **state) {
   const forest_case cases[] = {
       {.dtype = ND4C_FLOAT32, .mode = -1, .rows = 20, .targets = 1, .engine = REFERENCE},
       {.dtype = ND4C_FLOAT32, .mode = 4, .rows = 20, .targets = 2, .engine = REFERENCE},
-      {.dtype = ND4C_FLOAT16, .mode = 1, .rows = 20, .targets = 1, .engine = REFERENCE},
       {.dtype = ND4C_FLOAT32, .mode = 1, .rows = 20, .targets = 65, .engine = REFERENCE},
       {.dtype = ND4C_FLOAT64, .mode = 1, .rows = 20, .targets = 1, .shuffled = true, .engine = REFERENCE},
   };

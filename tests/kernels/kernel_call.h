@@ -158,6 +158,7 @@ static void release(call_frame *frame) {
 static inline void run_kernel(const nd4c_kernel *kernel, call_frame *frame) {
   nd4c_call *call = &frame->call;
   memset(frame->result.memory, 0x5A, frame->result.bytes);
+  call->data = kernel->data;
   call->state = NULL;
   if (kernel->prepare != NULL && kernel->prepare(call, &call->state) != ND4C_OK) {
     fail_msg("%s: %s", kernel->name, nd4c_error_message());

@@ -200,6 +200,12 @@ static void compare(const record *r, const nd4c_kernel *kernel, const double *ex
 
 static int32_t served[sizeof records / sizeof *records];
 
+static bool is_usable(const nd4c_kernel *kernel, call_frame *frame) {
+  char reason[TEXT_SIZE] = "";
+  frame->call.data = kernel->data;
+  return kernel->usable(&frame->call, reason, sizeof reason);
+}
+
 static void check_record(const record *r, layout how, layout result) {
   static const char *const names[] = {"C order", "channels last", "sparse", "swapped"};
   char where[64];
@@ -217,9 +223,7 @@ static void check_record(const record *r, layout how, layout result) {
   double *expected = result_numbers(&frame);
   const nd4c_kernel *kernel;
   for (int32_t n = 0; (kernel = nth_kernel(r->op, n)) != NULL; n++) {
-    char reason[TEXT_SIZE] = "";
-    if (kernel->usable == NULL || (kernel->dtypes & ND4C_DTYPE_BIT(r->dtype)) == 0 ||
-        !kernel->usable(&frame.call, reason, sizeof reason)) {
+    if (kernel->usable == NULL || (kernel->dtypes & ND4C_DTYPE_BIT(r->dtype)) == 0 || !is_usable(kernel, &frame)) {
       continue;
     }
     served[r - records]++;

@@ -39,7 +39,7 @@ static const call_row rows[] = {
     {"execute", "execute was told to fail", false},
     {"in_flight", "in_flight was told to fail", false},
     {"in_flight_copy", "in_flight_copy was told to fail", false},
-    {"usable", "told to decline", true},
+    {"usable", "it declined, but takes the call when asked why", true}, /* it fails once */
     {"supports", "told to decline", true},
     {"partition", "partition was told to fail", true},
     {"prepare", "prepare was told to fail", true},

@@ -267,8 +267,8 @@ int32_t rg_trial_print_idle(void) {
  * hoist_quantize prepares what the passes of bytes do, attention_cache leaves an op that only the reference has, and
  * widen asks which kernels the device has. */
 static bool may_raise(const char *pass) {
-  static const char *const passes[] = {"recompute", "reduced_precision", "quantize", "hoist_quantize",
-                                       "attention_cache", "widen"};
+  static const char *const passes[] = {"recompute",      "reduced_precision", "quantize",
+                                       "hoist_quantize", "attention_cache",   "widen"};
   for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
     if (strcmp(passes[i], pass) == 0) {
       return true;
