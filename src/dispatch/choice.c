@@ -12,6 +12,7 @@
 #include "device/driver.h"
 #include "device/memory/scratch.h"
 #include "device/provider/answer.h"
+#include "device/stream/exit_and_fork.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
 
