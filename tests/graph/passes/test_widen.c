@@ -193,6 +193,52 @@ static void casts_of_the_model_round(void **state) {
   check_release((nd4c_array *[]){input, identity, half, output}, 4);
 }
 
+/* The first element of op(x w) of float16, where x and w have one number each, at the first place. Only the product
+ * computes in float32. */
+static double after_product(nd4c_op op, double x_number, double weight, nd4c_dtype cast_to) {
+  const nd4c_attr to = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = cast_to}};
+  nd4c_array *wide[2] = {check_array(ND4C_FLOAT32, 2, square, 1, 0, 0), check_array(ND4C_FLOAT32, 2, square, 1, 0, 0)};
+  const double numbers[] = {x_number, weight};
+  nd4c_array *half[2] = {NULL};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value constant = ND4C_VALUE_NONE;
+  for (int32_t i = 0; i < 2; i++) {
+    void *data = NULL;
+    CHECK_OK(nd4c_array_data_mutable(wide[i], &data));
+    ((float *)data)[0] = (float)numbers[i];
+    half[i] = as(wide[i], ND4C_FLOAT16);
+  }
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_constant(graph, half[1], &constant));
+  const nd4c_value x = input_of(graph, ND4C_FLOAT16, 2, square);
+  const nd4c_value product = check_binary(graph, ND4C_OP_matmul, x, constant), pair[] = {product, x};
+  const nd4c_value y = check_op(graph, op, pair, op == ND4C_OP_nextafter ? 2 : 1, &to, op == ND4C_OP_cast ? 1 : 0);
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  assert_int_equal(check_changes(plan, "widen"), 1); /* the product */
+  nd4c_array *output = result_of(plan, half[0]), *shown = as(output, ND4C_FLOAT64);
+  const void *data = NULL;
+  CHECK_OK(nd4c_array_data(shown, &data));
+  const double found = ((const double *)data)[0];
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  check_release((nd4c_array *[]){wide[0], wide[1], half[0], half[1], output, shown}, 6);
+  return found;
+}
+
+/* Such ops give what they give in float16: 60000 * 2 is infinite there, 2^-15 * 2^-15 is 0. */
+static void ops_of_the_dtype_stay(void **state) {
+  (void)state;
+  assert_true(after_product(ND4C_OP_nan_to_num, 2, 60000, ND4C_FLOAT16) == 65504);
+  assert_true(after_product(ND4C_OP_is_inf, 2, 60000, ND4C_FLOAT16) == 1);
+  assert_true(after_product(ND4C_OP_is_finite, 2, 60000, ND4C_FLOAT16) == 0);
+  assert_true(after_product(ND4C_OP_nextafter, 2, 0.5, ND4C_FLOAT16) == 1 + 0x1p-10);
+  assert_true(after_product(ND4C_OP_cast, 0x1p-15, 0x1p-15, ND4C_BOOL) == 0);
+  assert_true(after_product(ND4C_OP_cast, 2, 60000, ND4C_INT32) == INT32_MAX);
+  assert_true(after_product(ND4C_OP_matrix_rank, 2, 2, ND4C_FLOAT16) == 1);
+}
+
 /* Ops that the CPU computes fast in 16 bits alone gain nothing. */
 static void fast_nodes_stay(void **state) {
   (void)state;
@@ -209,11 +255,9 @@ static void fast_nodes_stay(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_network_computes_in_float32),
-      cmocka_unit_test(single_ops_convert),
-      cmocka_unit_test(tables_stay_in_16_bits),
-      cmocka_unit_test(casts_of_the_model_round),
-      cmocka_unit_test(fast_nodes_stay),
+      cmocka_unit_test(a_network_computes_in_float32), cmocka_unit_test(single_ops_convert),
+      cmocka_unit_test(tables_stay_in_16_bits),        cmocka_unit_test(casts_of_the_model_round),
+      cmocka_unit_test(ops_of_the_dtype_stay),         cmocka_unit_test(fast_nodes_stay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* Lets nodes of float16 or bfloat16 compute in float32, on a device whose kernels for them are those of the reference
  * or convert to float32 in each call. Then neighbours need no conversions between them, other passes find the patterns
  * that kernels of float32 compute at once, and constants are converted once. Values are rounded to 16 bits where they
- * leave the graph and where a cast of the model asks for it, as ONNX Runtime rounds them, so results have fewer
- * roundings than those of the single ops. passes.c runs it on optimised plans of one device, before all passes that
- * look for patterns.
+ * leave the graph, where a cast of the model gives 16 bits, and where a node depends on the dtype (is_bound), so
+ * results have fewer roundings than those of the single ops. ONNX Runtime rounds alike, but not before casts to
+ * integers and bool. passes.c runs it on optimised plans of one device, before all passes that look for patterns.
  *
  * If the device has no fast products in this dtype, and one node of the graph gains, all nodes that compute in it
  * follow: there is no cast between them then. What only moves recorded numbers of 16 bits goes on doing so, such as the
@@ -23,6 +23,24 @@ static bool has_dtype(const nd4c_graph *graph, nd4c_dtype dtype) {
   return false;
 }
 
+/* Ops that give other results in float32, not more exact ones: nan_to_num puts the dtype's limits in, nextafter steps
+ * to the dtype's next number, a number beyond the dtype's range is infinite, and tolerances follow from the dtype's
+ * epsilon. bit_cast needs no entry: it refuses float32 in place of 16 bits. */
+static const nd4c_op bound_ops[] = {ND4C_OP_nan_to_num, ND4C_OP_nextafter,   ND4C_OP_is_inf, ND4C_OP_is_finite,
+                                    ND4C_OP_pinv,       ND4C_OP_matrix_rank, ND4C_OP_lstsq};
+
+/* Whether the node must read numbers of 16 bits. Casts to integers and bool must: they convert the number that the
+ * model has there, which may be infinite or 0. */
+static bool is_bound(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  for (size_t i = 0; i < sizeof bound_ops / sizeof bound_ops[0]; i++) {
+    if (bound_ops[i] == node->def->info.op) {
+      return true;
+    }
+  }
+  return node->def->info.op == ND4C_OP_cast &&
+         nd4c_dtype_get_info(graph->values[node->outputs[0]].dtype)->kind != ND4C_KIND_FLOAT;
+}
+
 /* Nodes with bodies have the dtypes of their bodies; random numbers depend on the dtype; nothing is known of a
  * plug-in's ops. */
 static bool can_widen(const nd4c_retyping *s, const nd4c_graph_node *node) {
@@ -31,7 +49,8 @@ static bool can_widen(const nd4c_retyping *s, const nd4c_graph_node *node) {
     reads = reads || nd4c_retyping_covers(s, node->inputs[i]);
   }
   return reads && node->control == NULL && node->def->info.category != ND4C_CATEGORY_RANDOM &&
-         node->def->info.op < ND4C_OP_PLUGIN && !nd4c_retyping_reads_encoded(s, node);
+         node->def->info.op < ND4C_OP_PLUGIN && !nd4c_retyping_reads_encoded(s, node) &&
+         !is_bound(s->rewrite->graph, node);
 }
 
 /* Whether the node only gives recorded numbers on. Of constants alone it is computed once, so it may as well give the
