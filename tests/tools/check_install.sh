@@ -45,7 +45,7 @@ if [ -e "$build/lib/nd4c/libdnnl.so.3" ]; then
   grep -q 'Apache License' "$docs/licenses/oneDNN.txt" || { echo "oneDNN is installed without its licence"; exit 1; }
   if [ -x "$prefix/bin/nd4c" ]; then
     env -u LD_LIBRARY_PATH ND4C_BACKEND_DISABLE=opencl "$prefix/bin/nd4c" info --probe >"$work/info"
-    used=$(sed -nE 's/^ +engine onednn +oneDNN [0-9.]+, (.*)$/\1/p' "$work/info")
+    used=$(sed -nE 's/^ +engine onednn +oneDNN [0-9.]+, (.*libdnnl[^,]*).*$/\1/p' "$work/info")
     [ "$(realpath "$used")" = "$(realpath "$libdir/nd4c/libdnnl.so.3")" ] || {
       echo "oneDNN is not the installed one but '$used'"
       exit 1

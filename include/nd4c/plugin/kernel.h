@@ -50,8 +50,8 @@ typedef struct nd4c_kernel {
   nd4c_dtype_set dtypes; /* of the first input, or of the first output if the op has no inputs; the kernel is asked only
                             for these */
   const void *data;      /* passed to the functions as call->data, so that several kernels may share functions */
-  /* True if the kernel can compute the call; else it writes the reason. reason_size is 1 or more, and 1 where nobody
-   * reads the reason: nd4c asks so first, and again if no kernel takes the call. Must not block, except to open the
+  /* True if the kernel can compute the call; else it writes the reason. reason_size is 1 or more, and 1 where nd4c does
+   * not read the reason: it asks so first, and again if no kernel takes the call. Must not block, except to open the
    * engine's library the first time. Optional; NULL: always true. */
   bool (*usable)(const nd4c_call *call, char *reason, size_t reason_size);
   /* Makes state that all runs with one signature reuse: packed constants, primitives. Calls have one signature if they
