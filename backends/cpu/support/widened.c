@@ -5,13 +5,19 @@
 #include "backends/cpu/support/nest.h"
 
 enum {
-  OPERANDS = 16,
-  CAST_COST = 2
-}; /* inputs and outputs of a call; an element's cost in the unit of nd4c_nest_run */
+  OPERANDS = 16,    /* inputs and outputs of a call */
+  CAST_COST = 2,    /* of an element, in the unit of nd4c_nest_run */
+  MOST_COPIES = 16, /* elements of scratch for one in memory */
+  ALIGNMENT = 64
+};
 
-/* The call in float32. Widened operands lie in C order in scratch, one after the other. */
+/* The call in float32. Widened operands lie in scratch, one after the other, without gaps and with the last axis
+ * fastest. */
 typedef struct widened {
   nd4c_call call;
+  bool once;    /* axes that repeat an input have the stride 0 in the widened one, too */
+  bool repeats; /* an input has such an axis */
+  bool bounded; /* no operand has more than MOST_COPIES elements for one in memory; else bytes means nothing */
   nd4c_tensor tensors[OPERANDS]; /* inputs, then outputs */
   int64_t strides[OPERANDS][ND4C_CPU_MAX_RANK];
   int64_t bytes; /* of the widened operands */
@@ -20,14 +26,36 @@ typedef struct widened {
 typedef struct prepared {
   const nd4c_kernel *kernel; /* of float32 */
   void *state;
+  bool once; /* see widened */
 } prepared;
 
 static bool is_half(nd4c_dtype dtype) {
   return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16;
 }
 
-static int64_t bytes_of(const nd4c_tensor *x) {
-  return (x->size * (int64_t)sizeof(float) + 63) & ~(int64_t)63;
+static bool is_repeated(const nd4c_tensor *x, int32_t axis) {
+  return x->strides[axis] == 0 && x->shape[axis] > 1;
+}
+
+/* Elements of memory from the first to the last one that x has. A view lies in its memory, so nothing overflows. */
+static int64_t span_of(const nd4c_tensor *x) {
+  int64_t span = 1;
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    const int64_t stride = x->strides[axis] < 0 ? -x->strides[axis] : x->strides[axis];
+    span += (x->shape[axis] - 1) * stride;
+  }
+  return span;
+}
+
+/* The strides of the widened operand; gives its elements. x is not empty, its size is a number. */
+static int64_t lay_out(const nd4c_tensor *x, bool once, int64_t *strides) {
+  int64_t stride = 1;
+  for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
+    const bool repeated = once && is_repeated(x, axis);
+    strides[axis] = repeated ? 0 : stride;
+    stride *= repeated ? 1 : x->shape[axis];
+  }
+  return stride;
 }
 
 /* scratch: of the widened operands; NULL: they have no address. */
@@ -37,18 +65,33 @@ static void widen_operand(widened *w, int32_t at, const nd4c_tensor *x, char *sc
   if (!is_half(x->dtype)) {
     return;
   }
-  nd4c_dense_strides(x->rank, x->shape, w->strides[at]);
+  bool repeats = false;
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    repeats = repeats || is_repeated(x, axis);
+  }
+  const int64_t elements = x->size == 0 ? 0 : lay_out(x, w->once, w->strides[at]);
+  if (x->size == 0) {
+    nd4c_dense_strides(x->rank, x->shape, w->strides[at]);
+  } else if (elements / MOST_COPIES > span_of(x)) {
+    w->bounded = false;
+  }
+  w->repeats = w->repeats || repeats;
   wide->dtype = ND4C_FLOAT32;
   wide->strides = w->strides[at];
-  wide->flags = ND4C_TENSOR_CONTIGUOUS; /* not CONSTANT: the copy is another one in each run */
+  wide->flags = repeats && w->once ? 0 : ND4C_TENSOR_CONTIGUOUS; /* not CONSTANT: the copy is another one in each run */
   wide->data = scratch == NULL ? NULL : scratch + w->bytes;
   wide->buffer = NULL;
   wide->offset = 0;
-  w->bytes += bytes_of(x);
+  if (w->bounded) {
+    w->bytes += (elements * (int64_t)sizeof(float) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
 }
 
 /* What a run needs, but for data, state and scratch of the inner kernel. */
-static void widen_call(const nd4c_call *call, char *scratch, widened *w) {
+static void widen_call(const nd4c_call *call, bool once, char *scratch, widened *w) {
+  w->once = once;
+  w->repeats = false;
+  w->bounded = true;
   w->bytes = 0;
   w->call = *call;
   w->call.inputs = w->tensors;
@@ -62,7 +105,7 @@ static void widen_call(const nd4c_call *call, char *scratch, widened *w) {
 }
 
 /* The kernel of float32 that computes the widened call. NULL, with the reason of the last one that was asked. */
-static const nd4c_kernel *find(const nd4c_call *call, widened *w, char *reason, size_t reason_size) {
+static const nd4c_kernel *find_kernel(const nd4c_call *call, widened *w, char *reason, size_t reason_size) {
   const nd4c_widened_source *source = call->data;
   const nd4c_kernel *best = NULL;
   (void)nd4c_cpu_decline(reason, reason_size, "no kernel of float32");
@@ -80,6 +123,24 @@ static const nd4c_kernel *find(const nd4c_call *call, widened *w, char *reason, 
   return best;
 }
 
+/* The same for the operands as they are repeated, or else written out. */
+static const nd4c_kernel *find(const nd4c_call *call, widened *w, char *reason, size_t reason_size) {
+  const nd4c_kernel *kernel = NULL;
+  for (int32_t pass = 0; pass < 2 && kernel == NULL; pass++) {
+    widen_call(call, pass == 0, NULL, w);
+    if (!w->bounded) {
+      (void)nd4c_cpu_decline(reason, reason_size, "an operand has more than %d elements for each one in memory",
+                             MOST_COPIES);
+    } else {
+      kernel = find_kernel(call, w, reason, reason_size);
+    }
+    if (!w->repeats) {
+      return kernel;
+    }
+  }
+  return kernel;
+}
+
 bool nd4c_widened_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   widened w;
   ND4C_CPU_DECLINE_IF(call->input_count + call->output_count > OPERANDS, "more than %d operands", OPERANDS);
@@ -87,19 +148,18 @@ bool nd4c_widened_usable(const nd4c_call *call, char *reason, size_t reason_size
     ND4C_CPU_DECLINE_IF(call->attrs[i].kind == ND4C_ATTR_DTYPE && call->attrs[i].as.i != ND4C_DTYPE_NONE,
                         "an attribute asks for a dtype");
   }
-  widen_call(call, NULL, &w);
   return find(call, &w, reason, reason_size) != NULL;
 }
 
 nd4c_status nd4c_widened_prepare(const nd4c_call *call, void **state) {
   char reason[256];
   widened w;
-  widen_call(call, NULL, &w);
   const nd4c_kernel *kernel = find(call, &w, reason, sizeof reason);
   ND4C_CPU_FAIL_IF(kernel == NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, reason);
   prepared *p = nd4c_cpu_host->allocate(sizeof *p);
   ND4C_CPU_FAIL_IF(p == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes of prepared state", call->op->name, sizeof *p);
   p->kernel = kernel;
+  p->once = w.once;
   w.call.data = kernel->data;
   nd4c_status status = kernel->prepare == NULL ? ND4C_OK : kernel->prepare(&w.call, &p->state);
   if (status != ND4C_OK) {
@@ -126,7 +186,7 @@ static void set_inner(const prepared *p, widened *w) {
 int64_t nd4c_widened_scratch_bytes(const nd4c_call *call) {
   const prepared *p = call->state;
   widened w;
-  widen_call(call, NULL, &w);
+  widen_call(call, p->once, NULL, &w);
   set_inner(p, &w);
   return w.bytes + (p->kernel->scratch_bytes == NULL ? 0 : p->kernel->scratch_bytes(&w.call));
 }
@@ -137,10 +197,24 @@ static void cast_piece(const void *user, int64_t n, char *const *pointers, const
   (*loop)(n, pointers[1], pointers[0]);
 }
 
+/* x without the axes along which `repeated` repeats its elements. */
+static nd4c_tensor without_repeats(const nd4c_tensor *x, const nd4c_tensor *repeated, int64_t *shape) {
+  nd4c_tensor y = *x;
+  y.shape = shape;
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    const bool single = is_repeated(repeated, axis) && x->size > 0;
+    shape[axis] = single ? 1 : x->shape[axis];
+    y.size /= single ? x->shape[axis] : 1;
+  }
+  return y;
+}
+
 static void convert(const nd4c_tensor *from, const nd4c_tensor *to, int32_t width) {
+  int64_t shape[ND4C_CPU_MAX_RANK];
+  const nd4c_tensor x = without_repeats(from, to, shape), y = without_repeats(to, to, shape);
   nd4c_nest nest;
-  nd4c_nest_start(&nest, to);
-  nd4c_nest_add(&nest, from, to);
+  nd4c_nest_start(&nest, &y);
+  nd4c_nest_add(&nest, &x, &y);
   nd4c_nest_finish(&nest);
   nd4c_nest_run(&nest, width, CAST_COST, false, cast_piece, NULL, &nd4c_simd.cast->loops[from->dtype][to->dtype]);
 }
@@ -148,7 +222,7 @@ static void convert(const nd4c_tensor *from, const nd4c_tensor *to, int32_t widt
 nd4c_status nd4c_widened_run(const nd4c_call *call) {
   const prepared *p = call->state;
   widened w;
-  widen_call(call, call->scratch, &w);
+  widen_call(call, p->once, call->scratch, &w);
   set_inner(p, &w);
   w.call.scratch = (char *)call->scratch + w.bytes;
   for (int32_t i = 0; i < call->input_count; i++) {

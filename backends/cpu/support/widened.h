@@ -1,7 +1,11 @@
 /* Kernels that compute a call of 16-bit floats by a kernel of float32 of the same engine: they widen the operands, run
  * that kernel and round its results. They exist for ops without kernels of 16-bit floats, for eager calls and for plans
  * whose pass `widen` is switched off: they have the flag ND4C_KERNEL_CONVERTS. The widened.c of each engine lists
- * them. */
+ * them.
+ *
+ * Operands are widened in scratch. An axis that repeats an input (stride 0) repeats the widened one, if the kernel of
+ * float32 reads it so; else the input is written out. Operands whose elements lie in memory several times otherwise,
+ * or would be written out so, are refused beyond a factor, so that scratch is bounded by the memory of operands. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_WIDENED_H
 #define ND4C_BACKENDS_CPU_SUPPORT_WIDENED_H
 
