@@ -30,14 +30,19 @@ MANY = 1 << 22  # elements of a value that --steps samples
 
 
 def retype(graph, given, wanted):
-    """Turns every number of one NumPy dtype in a graph into another one: weights, constants, casts, declared types."""
+    """Turns every number of one NumPy dtype in a graph into another one: weights, constants, casts, declared types. A
+    finite number beyond the range of a narrower dtype, such as that of a mask, becomes the dtype's largest, as ONNX's
+    converter to float16 does it: minus infinity for a whole row would make it NaN."""
     from onnx import helper, numpy_helper
 
     before, after = (helper.np_dtype_to_tensor_dtype(np.dtype(dtype)) for dtype in (given, wanted))
 
     def tensor(x):
         if x.data_type == before:
-            x.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(x).astype(wanted), x.name))
+            values, limits = numpy_helper.to_array(x), np.finfo(wanted)
+            if np.dtype(wanted).itemsize < np.dtype(given).itemsize:
+                values = np.where(np.isfinite(values), np.clip(values, limits.min, limits.max), values)
+            x.CopyFrom(numpy_helper.from_array(values.astype(wanted), x.name))
 
     scales = {name for node in graph.node if node.op_type in ("Resize", "Upsample") for name in node.input[1:]}
     for x in graph.initializer:
