@@ -24,21 +24,27 @@ static bool has_dtype(const nd4c_graph *graph, nd4c_dtype dtype) {
 }
 
 /* Ops that give other results in float32, not more exact ones: nan_to_num puts the dtype's limits in, nextafter steps
- * to the dtype's next number, a number beyond the dtype's range is infinite, and tolerances follow from the dtype's
- * epsilon. bit_cast needs no entry: it refuses float32 in place of 16 bits. */
-static const nd4c_op bound_ops[] = {ND4C_OP_nan_to_num, ND4C_OP_nextafter,   ND4C_OP_is_inf, ND4C_OP_is_finite,
-                                    ND4C_OP_pinv,       ND4C_OP_matrix_rank, ND4C_OP_lstsq};
+ * to the dtype's next number, tolerances follow from the dtype's epsilon, and scatter_add rounds each sum to the dtype.
+ * bit_cast needs no entry: it refuses float32 in place of 16 bits. */
+static const nd4c_op bound_ops[] = {ND4C_OP_nan_to_num, ND4C_OP_nextafter, ND4C_OP_pinv, ND4C_OP_lstsq,
+                                    ND4C_OP_scatter_add};
 
-/* Whether the node must read numbers of 16 bits. Casts to integers and bool must: they convert the number that the
- * model has there, which may be infinite or 0. */
-static bool is_bound(const nd4c_graph *graph, const nd4c_graph_node *node) {
+/* Whether the node must read numbers of 16 bits. Nodes with no result in 16 bits must, casts to floats apart: they
+ * convert, compare or quantise the number that the model has there, which may be infinite or 0, and transforms to
+ * complex numbers would be less exact in float32 than the reference is. */
+static bool is_bound(const nd4c_retyping *s, const nd4c_graph_node *node) {
+  const nd4c_graph *graph = s->rewrite->graph;
+  bool gives = false;
   for (size_t i = 0; i < sizeof bound_ops / sizeof bound_ops[0]; i++) {
     if (bound_ops[i] == node->def->info.op) {
       return true;
     }
   }
-  return node->def->info.op == ND4C_OP_cast &&
-         nd4c_dtype_get_info(graph->values[node->outputs[0]].dtype)->kind != ND4C_KIND_FLOAT;
+  for (int32_t i = 0; i < node->output_count; i++) {
+    gives = gives || nd4c_retyping_covers(s, node->outputs[i]);
+  }
+  return !gives && (node->def->info.op != ND4C_OP_cast ||
+                    nd4c_dtype_get_info(graph->values[node->outputs[0]].dtype)->kind != ND4C_KIND_FLOAT);
 }
 
 /* Nodes with bodies have the dtypes of their bodies; random numbers depend on the dtype; nothing is known of a
@@ -49,8 +55,7 @@ static bool can_widen(const nd4c_retyping *s, const nd4c_graph_node *node) {
     reads = reads || nd4c_retyping_covers(s, node->inputs[i]);
   }
   return reads && node->control == NULL && node->def->info.category != ND4C_CATEGORY_RANDOM &&
-         node->def->info.op < ND4C_OP_PLUGIN && !nd4c_retyping_reads_encoded(s, node) &&
-         !is_bound(s->rewrite->graph, node);
+         node->def->info.op < ND4C_OP_PLUGIN && !nd4c_retyping_reads_encoded(s, node) && !is_bound(s, node);
 }
 
 /* Whether the node only gives recorded numbers on. Of constants alone it is computed once, so it may as well give the
