@@ -247,6 +247,52 @@ static void test_nested(void **state) {
   assert_int_equal(single, 1);
 }
 
+/* A region of one member opens one of several, in the midst of a loop: the loop goes on, and later ones are whole. */
+typedef struct outer_region {
+  blocks loop;
+  _Atomic int nested; /* members of the inner regions */
+} outer_region;
+
+static void inner_loop_member(void *user, int number, int members) {
+  outer_region *o = user;
+  blocks b = {.end = MOST, .increment = 1};
+  atomic_fetch_add(&o->nested, members == MEMBERS);
+  code.code_region(1, loop_member, &b); /* as deep as the outer loop */
+  loop_member(&b, number, members);
+}
+
+static void open_region(void *user, int number, long begin, long end) {
+  outer_region *o = user;
+  note_block(&o->loop, number, begin, end);
+  code.code_region(MEMBERS, inner_loop_member, o);
+}
+
+static void single_member(void *user, int number, int members) {
+  const blocks *b = &((outer_region *)user)->loop;
+  assert_int_equal(number, 0);
+  assert_int_equal(members, 1);
+  code.code_loop(b->start, b->end, b->increment, b->chunk, open_region, user);
+}
+
+static void test_several_in_one(void **state) {
+  (void)state;
+  for (int round = 0; round < 3; round++) {
+    outer_region o = {.loop = {.end = 6, .increment = 1, .chunk = 2}};
+    blocks after = {.end = MOST, .increment = 1};
+    code.code_region(1, single_member, &o);
+    assert_int_equal(o.loop.wrong, 0);
+    assert_int_equal(o.nested, 3 * MEMBERS);
+    code.code_region(MEMBERS, loop_member, &after);
+    assert_int_equal(after.wrong, 0);
+    for (int i = 0; i < MOST; i++) {
+      assert_int_equal(o.loop.owner[i], i < 6);
+      assert_int_equal(after.owner[i], 1 + i / (MOST / MEMBERS));
+    }
+    loop_member(&o.loop, 0, 1); /* outside regions; it finds its iterations taken */
+    assert_int_equal(o.loop.wrong, 1);
+  }
+}
+
 /* -- callers at once ----------------------------------------------------------------------------------------------- */
 
 /* As oneDNN's members, which wait for each other by spinning on memory. */
@@ -433,10 +479,15 @@ static void test_fork(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_region),        cmocka_unit_test(test_threads_are_the_pool_s),
-      cmocka_unit_test(test_static_loops),  cmocka_unit_test(test_nested),
-      cmocka_unit_test(test_callers),       cmocka_unit_test(test_number_of_threads),
-      cmocka_unit_test(test_kept_runtimes), cmocka_unit_test(test_bad_calls),
+      cmocka_unit_test(test_region),
+      cmocka_unit_test(test_threads_are_the_pool_s),
+      cmocka_unit_test(test_static_loops),
+      cmocka_unit_test(test_nested),
+      cmocka_unit_test(test_several_in_one),
+      cmocka_unit_test(test_callers),
+      cmocka_unit_test(test_number_of_threads),
+      cmocka_unit_test(test_kept_runtimes),
+      cmocka_unit_test(test_bad_calls),
 #if !defined(ND4C_THREAD_SANITIZER)
       cmocka_unit_test(test_fork),
 #endif

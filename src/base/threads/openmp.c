@@ -11,30 +11,31 @@
 #include "base/threads/parallel.h"
 #include "base/threads/pool.h"
 
-/* A region that several members run. */
-typedef struct team {
-  nd4c_pool_job job; /* first: nd4c_pool_job.run gets it */
-  void (*function)(void *);
-  void *data;
-  int32_t width;            /* of regions that members open: the caller's */
-  _Atomic int32_t arrived;  /* members in the barrier */
-  _Atomic uint32_t passed;  /* barriers that all members have passed; members wait for it to change */
-  _Atomic int32_t sleeping; /* members that may sleep in the barrier */
-} team;
-
 /* A loop that a member shares with the others of its region: its next block, in iterations. */
 typedef struct shared_loop {
   long start, increment, iterations, block, next, stride;
 } shared_loop;
 
-/* The calling thread's place. A region inside a region has one member; `depth` counts those that are open. */
+/* A thread's place. A region inside a region of several members has one member; `depth` counts those that are open. */
 enum { DEEPEST = 8 };
 typedef struct place {
-  team *team; /* NULL outside regions of several members */
+  struct team *team; /* NULL outside regions of several members */
   int32_t number, depth;
   int32_t width; /* of regions that the thread opens; 0: nd4c's */
   shared_loop loops[DEEPEST];
 } place;
+
+/* A region that several members run. */
+typedef struct team {
+  nd4c_pool_job job; /* first: nd4c_pool_job.run gets it */
+  void (*function)(void *);
+  void *data;
+  place outer;              /* the caller's, which may be in regions of one member; members get its width */
+  _Atomic int32_t arrived;  /* members in the barrier */
+  _Atomic uint32_t passed;  /* barriers that all members have passed; members wait for it to change */
+  _Atomic int32_t sleeping; /* members that may sleep in the barrier */
+} team;
+
 static _Thread_local place here;
 static _Thread_local team own; /* the region that this thread has opened */
 
@@ -88,16 +89,10 @@ static int get_num_places(void) {
 
 static void member_run(nd4c_pool_job *job, int32_t number) {
   team *t = (team *)(void *)job;
-  const place outer = {.team = here.team, .number = here.number, .depth = here.depth, .width = here.width};
-  here.team = t;
-  here.number = number;
-  here.depth = 0;
-  here.width = t->width;
+  const place outer = here;
+  here = (place){.team = t, .number = number, .width = t->outer.width};
   t->function(t->data);
-  here.team = outer.team;
-  here.number = outer.number;
-  here.depth = outer.depth;
-  here.width = outer.width;
+  here = outer;
 }
 
 /* Opens a region for member 0, the caller. If the system can start no threads it has fewer members than asked for, as
@@ -114,11 +109,9 @@ static void parallel_start(void (*function)(void *), void *data, unsigned thread
   atomic_store_explicit(&own.job.next, 1, memory_order_relaxed);
   own.function = function;
   own.data = data;
-  own.width = here.width;
+  own.outer = here;
   atomic_store_explicit(&own.arrived, 0, memory_order_relaxed);
-  here.team = &own;
-  here.number = 0;
-  here.depth = 0;
+  here = (place){.team = &own, .width = own.outer.width};
   (void)nd4c_pool_set_inside(true);
   nd4c_pool_open(&own.job, helpers, nd4c_parallel_width() - 1);
 }
@@ -131,7 +124,8 @@ static void parallel_end(void) {
   team *t = here.team;
   nd4c_pool_help(&t->job);
   nd4c_pool_close(&t->job);
-  here.team = NULL;
+  t->outer.width = here.width; /* the caller may have set it */
+  here = t->outer;
   (void)nd4c_pool_set_inside(false);
 }
 
