@@ -17,7 +17,7 @@ typedef struct shared_loop {
 } shared_loop;
 
 /* A thread's place. A region inside a region of several members has one member; `depth` counts those that are open. */
-enum { DEEPEST = 8 };
+enum { DEEPEST = 2 }; /* thread-local storage is scarce */
 typedef struct place {
   struct team *team; /* NULL outside regions of several members */
   int32_t number, depth;
