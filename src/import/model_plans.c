@@ -145,7 +145,9 @@ static nd4c_status import_shapes(nd4c_model *model, nd4c_context *context, const
   return status;
 }
 
-/* The parts of a model that no graph can express. A placement and a file of executables are for whole graphs. */
+/* The parts of a model that no graph can express. A placement and a file of executables are for whole graphs. A model
+ * that cannot be split is interpreted as a whole: a split reads more of it than a run, branches that are never taken
+ * for example. Where a graph with dims serves other shapes, the parts are for these alone. */
 static nd4c_status make_parts(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                               nd4c_model_plan *made) {
   nd4c_model_shapes shapes = {NULL, NULL};
@@ -156,7 +158,12 @@ static nd4c_status make_parts(nd4c_model *model, nd4c_context *context, const nd
   status =
       status == ND4C_OK ? nd4c_model_split_make(model, context, shapes.ranks, shapes.shapes, &made->parts) : status;
   nd4c_model_shapes_free(&shapes);
-  made->has_dims = status == ND4C_OK && made->parts != NULL && nd4c_model_split_serve_all(made->parts);
+  if (status != ND4C_OK && !nd4c_status_passes(status)) {
+    nd4c_error_clear();
+    status = ND4C_OK;
+  }
+  const bool others_planned = model->dims.graph != NULL && model->dims.unplanned == NULL;
+  made->has_dims = made->parts != NULL && nd4c_model_split_serve_all(made->parts) && !others_planned;
   return status;
 }
 
