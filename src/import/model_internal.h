@@ -131,6 +131,8 @@ nd4c_status nd4c_model_split_make(nd4c_model *model, nd4c_context *context, cons
 void nd4c_model_split_drop(nd4c_model_split *parts);
 /* Whether they serve all shapes that the model declares. */
 bool nd4c_model_split_serve_all(const nd4c_model_split *parts);
+/* Whether an array shares memory with a constant that all runs read. */
+bool nd4c_model_split_owns(const nd4c_model_split *parts, const nd4c_array *array);
 /* Any thread, several at once: needs no turn. */
 nd4c_status nd4c_model_split_run(nd4c_model *model, nd4c_context *context, nd4c_model_split *parts,
                                  const nd4c_datum *const *inputs, nd4c_datum **outputs);

@@ -65,7 +65,13 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, nd4c_mode
   nd4c_onnx_level *level = &parts->parts->levels[index];
   nd4c_plan **plan = &parts->plans[index];
   nd4c_status status = nd4c_plan_create_told(level->graph, context, &options, &model->telling, plan);
-  status = status == ND4C_OK ? nd4c_plan_move(*plan, NULL) : status;
+  if (status == ND4C_OK) {
+    status = nd4c_plan_move(*plan, NULL);
+    if (status != ND4C_OK) {
+      nd4c_plan_destroy(*plan);
+      *plan = NULL;
+    }
+  }
   nd4c_graph_destroy(level->graph);
   level->graph = NULL;
   if (status == ND4C_UNSUPPORTED) {
@@ -116,6 +122,14 @@ bool nd4c_model_split_serve_all(const nd4c_model_split *parts) {
   return parts->declared;
 }
 
+bool nd4c_model_split_owns(const nd4c_model_split *parts, const nd4c_array *array) {
+  bool owns = false;
+  for (int32_t i = 0; i < parts->parts->preset_count && !owns; i++) {
+    owns = nd4c_array_overlaps(array, parts->parts->presets[i].array);
+  }
+  return owns;
+}
+
 /* -- running ---------------------------------------------------------------------------------------------------------
  */
 
@@ -138,6 +152,10 @@ static nd4c_status run_part(void *user, int32_t level, const nd4c_array *const *
   const nd4c_onnx_level *described = &call->parts->parts->levels[level];
   nd4c_plan *plan = call->parts->plans[level];
   if (plan == NULL) {
+    return ND4C_OK;
+  }
+  if (inputs == NULL) {
+    atomic_fetch_add_explicit(&call->parts->unserved, 1, memory_order_relaxed);
     return ND4C_OK;
   }
   const nd4c_run_request request = {.inputs = inputs,

@@ -14,8 +14,8 @@
 
 /* Whether a result shares memory with an input, a constant or an earlier result. The caller must get arrays that share
  * memory with no other. */
-static bool is_shared(const nd4c_model *model, const nd4c_array *array, const nd4c_datum *const *inputs,
-                      nd4c_datum *const *earlier, int32_t earlier_count) {
+static bool is_shared(const nd4c_model *model, const nd4c_model_split *parts, const nd4c_array *array,
+                      const nd4c_datum *const *inputs, nd4c_datum *const *earlier, int32_t earlier_count) {
   bool shared = !nd4c_array_is_contiguous(array) || nd4c_array_is_read_only(array);
   for (int32_t i = 0; i < model->input_count && !shared; i++) {
     const nd4c_array *other = nd4c_datum_array(inputs[i]);
@@ -24,6 +24,7 @@ static bool is_shared(const nd4c_model *model, const nd4c_array *array, const nd
   for (int32_t i = 0; i < model->onnx.initializer_count && !shared; i++) {
     shared = model->initializers[i] != NULL && nd4c_array_overlaps(array, model->initializers[i]);
   }
+  shared = shared || (parts != NULL && nd4c_model_split_owns(parts, array));
   for (int32_t i = 0; i < earlier_count && !shared; i++) {
     const nd4c_array *other = nd4c_datum_array(earlier[i]);
     shared = other == NULL || nd4c_array_overlaps(array, other);
@@ -63,11 +64,11 @@ static nd4c_status own_datum(nd4c_context *context, const nd4c_datum *datum, nd4
   return status;
 }
 
-static nd4c_status own_outputs(nd4c_model *model, nd4c_context *context, const nd4c_datum *const *inputs,
-                               nd4c_datum **outputs) {
+static nd4c_status own_outputs(nd4c_model *model, nd4c_context *context, const nd4c_model_split *parts,
+                               const nd4c_datum *const *inputs, nd4c_datum **outputs) {
   for (int32_t i = 0; i < model->output_count; i++) {
     const nd4c_array *array = nd4c_datum_array(outputs[i]);
-    if (array == NULL || is_shared(model, array, inputs, outputs, i)) {
+    if (array == NULL || is_shared(model, parts, array, inputs, outputs, i)) {
       nd4c_datum *own = NULL;
       ND4C_TRY(own_datum(context, outputs[i], &own));
       nd4c_datum_release(outputs[i]);
@@ -91,7 +92,7 @@ static nd4c_status interpret(nd4c_model *model, nd4c_context *context, nd4c_mode
   nd4c_status status = parts != NULL ? nd4c_model_split_run(model, context, parts, inputs, outputs)
                                      : nd4c_onnx_interpret(&model->onnx, &options, inputs, outputs);
   if (status == ND4C_OK) {
-    status = own_outputs(model, context, inputs, outputs);
+    status = own_outputs(model, context, parts, inputs, outputs);
   }
   if (status != ND4C_OK) {
     release_data(outputs, model->output_count);

@@ -6,6 +6,8 @@
 #include "graph/ir/graph.h"
 #include "import/onnx/parts/splitting.h"
 
+enum { DROPOUT_HAS_TEST_FLAG = 6 }; /* the last opset in which it trains unless an attribute says that it does not */
+
 typedef struct demand {
   nd4c_onnx_splitting *s;
   const nd4c_onnx_graph *graph;
@@ -36,7 +38,9 @@ static nd4c_status add_output(demand *d, int32_t level, int32_t number, nd4c_val
   return status;
 }
 
-/* A value that a planned node makes: its part gives it, or the import knows it, or the node is interpreted, too. */
+/* A value that a planned node makes: its part gives it, or the import knows it, or the node is interpreted, too. What
+ * the import computed from shapes may rest on guards, bounds of dims and what was foreseen: it is a constant of the
+ * part, whose plan is used where those hold. */
 static nd4c_status want_planned(demand *d, int32_t number, nd4c_onnx_split_node *node) {
   const nd4c_onnx_operand operand = d->s->scope.environment[number];
   const nd4c_onnx_level *levels = d->s->parts->levels;
@@ -44,12 +48,14 @@ static nd4c_status want_planned(demand *d, int32_t number, nd4c_onnx_split_node 
     return ND4C_OK; /* its node leaves it out */
   }
   const nd4c_onnx_operand_slot *slot = &d->s->importer.slots[operand];
-  if (slot->array != NULL) {
+  if (slot->array != NULL && node->is_pure) {
     return add_preset(d, number, slot->array);
   }
-  if (slot->extents != NULL && levels[node->level].graph != NULL) {
+  nd4c_graph *graph = levels[node->level].graph;
+  if ((slot->array != NULL || slot->extents != NULL) && graph != NULL) {
     nd4c_value value = ND4C_VALUE_NONE;
-    ND4C_TRY(nd4c_onnx_record_extents(levels[node->level].graph, slot->dtype, slot->extents, &value));
+    ND4C_TRY(slot->array != NULL ? nd4c_graph_constant(graph, slot->array, &value)
+                                 : nd4c_onnx_record_extents(graph, slot->dtype, slot->extents, &value));
     return add_output(d, node->level, number, value);
   }
   if (slot->known != NULL && slot->known->part >= 0 && levels[slot->known->part].graph != NULL) {
@@ -92,8 +98,10 @@ static nd4c_status settle_level(demand *d, int32_t number) {
   return ND4C_OK;
 }
 
-/* Nodes that draw numbers give others if they run again, so a run keeps what they gave: a part that is interpreted may
- * read it. */
+static bool draws_inside(const nd4c_onnx_graph *graph);
+
+/* Nodes that draw numbers, also in their functions and branches, give others if they run again, so a run keeps what
+ * they gave: a part that is interpreted may read it. */
 static bool draws(const nd4c_onnx_node *node) {
   static const char *const names[] = {"RandomNormal",      "RandomUniform", "RandomNormalLike",
                                       "RandomUniformLike", "Bernoulli",     "Multinomial"};
@@ -101,13 +109,35 @@ static bool draws(const nd4c_onnx_node *node) {
   for (size_t i = 0; i < sizeof names / sizeof *names && node->domain.size == 0; i++) {
     any = any || nd4c_span_is(node->op, names[i]);
   }
-  return any && node->output_count > 0 && node->outputs[0] != ND4C_ONNX_NONE;
+  if (node->domain.size == 0 && nd4c_span_is(node->op, "Dropout")) { /* in training, or it may be */
+    any = node->opset <= DROPOUT_HAS_TEST_FLAG || (node->input_count > 2 && node->inputs[2] != ND4C_ONNX_NONE);
+  }
+  any = any || (node->function != NULL && draws_inside(&node->function->body));
+  for (int32_t i = 0; i < node->attribute_count && !any; i++) {
+    any = node->attributes[i].graph != NULL && draws_inside(node->attributes[i].graph);
+  }
+  return any;
+}
+
+/* Opening a model bounds how deep graphs and calls lie, and how many nodes all calls have. */
+static bool draws_inside(const nd4c_onnx_graph *graph) {
+  bool any = false;
+  for (int32_t i = 0; i < graph->nodes.count && !any; i++) {
+    any = draws(nd4c_onnx_graph_node(graph, i));
+  }
+  return any;
+}
+
+static nd4c_status keep_drawn(demand *d, const nd4c_onnx_node *node) {
+  for (int32_t i = 0; draws(node) && i < node->output_count; i++) {
+    ND4C_TRY(node->outputs[i] != ND4C_ONNX_NONE ? want(d, node->outputs[i]) : ND4C_OK);
+  }
+  return ND4C_OK;
 }
 
 static nd4c_status settle_values(demand *d) {
   for (int32_t i = 0; i < d->graph->nodes.count; i++) {
-    const nd4c_onnx_node *node = nd4c_onnx_graph_node(d->graph, i);
-    ND4C_TRY(draws(node) ? want(d, node->outputs[0]) : ND4C_OK);
+    ND4C_TRY(keep_drawn(d, nd4c_onnx_graph_node(d->graph, i)));
   }
   for (int32_t i = 0; i < d->graph->outputs.count; i++) {
     ND4C_TRY(want(d, nd4c_onnx_graph_output(d->graph, i)->value));
@@ -189,8 +219,10 @@ static void find_last(const demand *d) {
   }
   for (int32_t i = 0; i < d->graph->nodes.count; i++) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(d->graph, i);
-    if (draws(node)) {
-      parts->last[node->outputs[0]] = INT32_MAX;
+    for (int32_t k = 0; draws(node) && k < node->output_count; k++) {
+      if (node->outputs[k] != ND4C_ONNX_NONE) {
+        parts->last[node->outputs[k]] = INT32_MAX;
+      }
     }
   }
 }

@@ -33,7 +33,15 @@ typedef struct nd4c_onnx_level {
   int32_t *dead;       /* values that nothing reads after this level */
 } nd4c_onnx_level;
 
-/* A value that the import computed, and a run reads outside the parts. */
+/* What the parts behind an interpreted node take one of its results for. A run checks it. */
+typedef struct nd4c_onnx_foreseen {
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t shape[]; /* -1: data decides */
+} nd4c_onnx_foreseen;
+
+/* A value that the import computed from constants alone, so that it is the same in all runs, and that a run reads
+ * outside the parts. */
 typedef struct nd4c_onnx_preset {
   int32_t number;
   nd4c_array *array; /* one reference */
@@ -46,9 +54,10 @@ typedef struct nd4c_onnx_parts {
   const nd4c_onnx_model *model;
   nd4c_onnx_level *levels;
   int32_t level_count;
-  int32_t part_count;     /* levels whose part has outputs */
-  nd4c_onnx_reads *reads; /* by node */
-  int32_t *last;          /* by value: the last level that reads it; INT32_MAX: an output; -1: none */
+  int32_t part_count;            /* levels whose part has outputs */
+  nd4c_onnx_reads *reads;        /* by node */
+  int32_t *last;                 /* by value: the last level that reads it; INT32_MAX: an output; -1: none */
+  nd4c_onnx_foreseen **foreseen; /* by value: NULL: nothing, or no interpreted node makes it */
   nd4c_onnx_preset *presets;
   int32_t preset_count;
 } nd4c_onnx_parts;
@@ -63,7 +72,7 @@ void nd4c_onnx_parts_free(nd4c_onnx_parts *parts);
 void nd4c_onnx_parts_tell(const nd4c_onnx_parts *parts, nd4c_text *text);
 
 /* Runs the part of a level, and fills outputs with fresh arrays. *served false: its plan does not serve these inputs,
- * and its nodes are interpreted. */
+ * and its nodes are interpreted. inputs NULL: they are, since a result before it is not what was foreseen. */
 typedef nd4c_status (*nd4c_onnx_part_run)(void *user, int32_t level, const nd4c_array *const *inputs,
                                           nd4c_array **outputs, bool *served);
 /* As nd4c_onnx_interpret, with the parts run by `run`. Any thread may call it, and several may at once. */

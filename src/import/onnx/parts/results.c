@@ -1,6 +1,6 @@
 /* What is known of a gap's results without running it: dtype, rank, and the extents that do not depend on data. The
- * others become dims of the parts behind. A run checks all of it: a part whose inputs turn out to be different is
- * interpreted. split.c asks for each gap. */
+ * others become dims of the parts behind. A run checks all of it: where a result turns out to be different, all parts
+ * behind it are interpreted. split.c asks for each gap. */
 #include "base/status.h"
 #include "graph/ir/graph.h"
 #include "import/onnx/emission/bodies.h"
@@ -10,7 +10,7 @@ typedef struct result {
   nd4c_dtype dtype; /* NONE: nothing is known */
   int32_t rank;
   int64_t shape[ND4C_MAX_RANK];
-  uint32_t free; /* by axis: data decides */
+  uint64_t free; /* by axis: data decides */
 } result;
 
 /* -- noting -------------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,9 @@ static bool describe(const nd4c_onnx_emission *e, int32_t input, nd4c_emitted_in
 /* An array of that rank, of which nothing else is known. */
 static void set_free(result *r, nd4c_dtype dtype, int64_t rank) {
   if (rank >= 0 && rank <= ND4C_MAX_RANK) {
-    *r = (result){.dtype = dtype, .rank = (int32_t)rank, .free = (UINT32_C(1) << rank) - 1};
+    *r = (result){.dtype = dtype, .rank = (int32_t)rank, .free = (UINT64_C(1) << rank) - 1};
+  } else {
+    r->dtype = ND4C_DTYPE_NONE;
   }
 }
 
@@ -123,7 +125,7 @@ static nd4c_status set_along(nd4c_onnx_emission *e, const nd4c_emitted_info *x, 
   axis += axis < 0 ? x->rank : 0;
   if (axis >= 0 && axis < x->rank) {
     set_like(r, x);
-    r->free = UINT32_C(1) << axis;
+    r->free = UINT64_C(1) << axis;
   }
   return ND4C_OK;
 }
@@ -141,7 +143,7 @@ static nd4c_status set_some_axes(nd4c_onnx_emission *e, const nd4c_emitted_info 
   for (int32_t i = 0; i < count; i++) {
     int32_t axis = 0;
     ND4C_TRY(nd4c_onnx_fix_axis(e, nd4c_onnx_input(e, 0), axes[i], &axis));
-    r->free |= UINT32_C(1) << axis;
+    r->free |= UINT64_C(1) << axis;
   }
   return ND4C_OK;
 }
@@ -214,17 +216,25 @@ static nd4c_status foresee_by_op(nd4c_onnx_emission *e) {
 /* -- by declaration -------------------------------------------------------------------------------------------------
  */
 
+/* Of a dtype that nd4c lacks, nothing is known. */
 static nd4c_status read_declared(const nd4c_onnx_value_info *info, result *r) {
   r->dtype = ND4C_DTYPE_NONE;
   if (info == NULL || info->kind_count != 1 || info->type == 0 || info->rank < 0 || info->rank > ND4C_MAX_RANK) {
     return ND4C_OK;
   }
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
-  ND4C_TRY(nd4c_onnx_dtype_resolve(info->type, &dtype));
+  const nd4c_status status = nd4c_onnx_dtype_resolve(info->type, &dtype);
+  if (nd4c_status_passes(status)) {
+    return status;
+  }
+  if (status != ND4C_OK) {
+    nd4c_error_clear();
+    return ND4C_OK;
+  }
   set_free(r, dtype, info->rank);
   for (int32_t i = 0; i < r->rank; i++) {
     r->shape[i] = info->shape[i];
-    r->free &= info->shape[i] < 0 ? UINT32_MAX : ~(UINT32_C(1) << i);
+    r->free &= info->shape[i] < 0 ? UINT64_MAX : ~(UINT64_C(1) << i);
   }
   return ND4C_OK;
 }
@@ -252,24 +262,28 @@ static void merge(result *r, const result *other) {
   }
   for (int32_t i = 0; i < r->rank; i++) {
     const bool free = (other->free >> i & 1) != 0 || r->shape[i] != other->shape[i];
-    r->free |= free ? UINT32_C(1) << i : 0;
+    r->free |= free ? UINT64_C(1) << i : 0;
   }
 }
 
 /* The results of a branch: of its graph if it can be one, else as it declares them. */
 static nd4c_status read_branch(nd4c_onnx_emission *e, const nd4c_onnx_graph *branch, result *results) {
   const nd4c_extents *outer = nd4c_onnx_extents(e->importer);
+  const int32_t guards = outer != NULL ? nd4c_extents_guard_count(outer) : 0;
   nd4c_onnx_captures captures;
   nd4c_graph *body = NULL;
   nd4c_status status = nd4c_onnx_find_captures(e, &branch, 1, &captures);
   status = status == ND4C_OK ? nd4c_onnx_record_body(e, branch, &captures, NULL, NULL, NULL, &body) : status;
   for (int32_t i = 0; i < branch->outputs.count && status == ND4C_OK; i++) {
     const nd4c_graph_value *value = &body->values[body->outputs.items[i].value];
+    /* Guards of the body are not those of the parts behind: its expressions in dims may not hold. */
+    const bool sure = outer != NULL && nd4c_extents_guard_count(body->extents) == guards;
     set_free(&results[i], value->dtype, value->rank);
     for (int32_t k = 0; k < value->rank; k++) {
-      const bool known = !nd4c_extent_is_symbolic(value->shape[k]) || nd4c_extents_has(outer, value->shape[k]);
+      const bool known =
+          !nd4c_extent_is_symbolic(value->shape[k]) || (sure && nd4c_extents_has(outer, value->shape[k]));
       results[i].shape[k] = value->shape[k];
-      results[i].free &= known ? ~(UINT32_C(1) << k) : UINT32_MAX;
+      results[i].free &= known ? ~(UINT64_C(1) << k) : UINT64_MAX;
     }
   }
   nd4c_graph_destroy(body);

@@ -13,6 +13,7 @@ typedef struct parts_run {
   nd4c_region region;
   nd4c_onnx_part_run run;
   void *user;
+  bool mistaken;  /* a result is not what the parts behind it take it for */
   bool *absent;   /* by value: its node ran and left it out */
   int32_t *stack; /* nodes that wait for their inputs */
 } parts_run;
@@ -24,12 +25,29 @@ static const nd4c_onnx_graph *graph_of(const parts_run *r) {
 /* -- interpreted nodes -----------------------------------------------------------------------------------------------
  */
 
+/* Whether a result is what was foreseen of it. Parts behind it need not read it: a constant of theirs may be its shape.
+ */
+static bool came_true(const parts_run *r, int32_t number) {
+  const nd4c_onnx_foreseen *foreseen = r->parts->foreseen[number];
+  const nd4c_onnx_operand operand = r->scope.environment[number];
+  if (foreseen == NULL) {
+    return true;
+  }
+  const nd4c_array *array = operand == ND4C_ONNX_OPERAND_NONE ? NULL : r->importer.slots[operand].array;
+  bool same = array != NULL && nd4c_array_dtype(array) == foreseen->dtype && nd4c_array_rank(array) == foreseen->rank;
+  for (int32_t i = 0; same && i < foreseen->rank; i++) {
+    same = foreseen->shape[i] < 0 || nd4c_array_shape(array)[i] == foreseen->shape[i];
+  }
+  return same;
+}
+
 static nd4c_status interpret_node(parts_run *r, int32_t index) {
   const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph_of(r), index);
   ND4C_TRY(nd4c_onnx_scope_emit(&r->importer, &r->scope, node, NULL));
   for (int32_t i = 0; i < node->output_count; i++) {
     if (node->outputs[i] != ND4C_ONNX_NONE) {
       r->absent[node->outputs[i]] = r->scope.environment[node->outputs[i]] == ND4C_ONNX_OPERAND_NONE;
+      r->mistaken = r->mistaken || !came_true(r, node->outputs[i]);
     }
   }
   return ND4C_OK;
@@ -124,8 +142,8 @@ static nd4c_status interpret_part(parts_run *r, const nd4c_onnx_level *level, in
 static nd4c_status run_with(parts_run *r, const nd4c_onnx_level *level, int32_t number, const nd4c_array **inputs,
                             nd4c_array **outputs) {
   bool served = false;
-  if (collect(r, level, inputs)) {
-    ND4C_TRY(r->run(r->user, number, inputs, outputs, &served));
+  if (r->mistaken || collect(r, level, inputs)) {
+    ND4C_TRY(r->run(r->user, number, r->mistaken ? NULL : inputs, outputs, &served));
   }
   return served ? bind_outputs(r, level, outputs) : interpret_part(r, level, number);
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "device/stream/cancellation.h"
 #include "graph/ir/cost.h"
 #include "graph/ir/graph.h"
 #include "import/onnx/parts/splitting.h"
@@ -133,6 +134,17 @@ static nd4c_status make_unknown_gap(nd4c_onnx_splitting *s, int32_t index, int32
   return make_gap(s, index, why);
 }
 
+static bool is_pure(const nd4c_onnx_splitting *s, int32_t index) {
+  const nd4c_onnx_reads *reads = &s->parts->reads[index];
+  bool pure = true;
+  for (int32_t i = 0; i < reads->count && pure; i++) {
+    const nd4c_onnx_value *value = nd4c_onnx_graph_value(graph_of(s), reads->numbers[i]);
+    pure = value->source == ND4C_ONNX_FROM_INITIALIZER ||
+           (value->source == ND4C_ONNX_FROM_NODE && s->nodes[value->index].is_pure);
+  }
+  return pure;
+}
+
 static nd4c_status import_node(nd4c_onnx_splitting *s, int32_t index) {
   const nd4c_onnx_import_options *options = s->importer.options;
   const split_mark mark = mark_part(s);
@@ -144,6 +156,7 @@ static nd4c_status import_node(nd4c_onnx_splitting *s, int32_t index) {
   if (status == ND4C_OK) {
     s->nodes[index].state = ND4C_ONNX_PLANNED;
     s->nodes[index].level = s->level;
+    s->nodes[index].is_pure = is_pure(s, index);
     return ND4C_OK;
   }
   if (nd4c_status_passes(status)) {
@@ -153,7 +166,23 @@ static nd4c_status import_node(nd4c_onnx_splitting *s, int32_t index) {
   return make_gap(s, index, s->importer.needs_values ? s->importer.need : nd4c_error_message());
 }
 
-/* Notes what is known of a gap's results. */
+/* Keeps what is known of a result, for the check of a run; the extents that data decides are dims. */
+static nd4c_status keep_foreseen(nd4c_onnx_splitting *s, int32_t number) {
+  const nd4c_onnx_known *known = s->importer.slots[s->scope.environment[number]].known;
+  nd4c_onnx_foreseen *made = NULL;
+  const size_t bytes = sizeof *made + (size_t)known->rank * sizeof *made->shape;
+  ND4C_TRY(nd4c_region_claim(&s->parts->region, 1, bytes, "a value", &made));
+  made->dtype = known->dtype;
+  made->rank = known->rank;
+  for (int32_t i = 0; i < known->rank; i++) {
+    made->shape[i] = nd4c_extent_is_symbolic(known->shape[i]) ? -1 : known->shape[i];
+  }
+  s->parts->foreseen[number] = made;
+  return ND4C_OK;
+}
+
+/* Notes what is known of a gap's results. The gap runs even if nothing reads them: parts may take their shapes for
+ * numbers, which a run must check. */
 static nd4c_status settle_gap(nd4c_onnx_splitting *s, int32_t index) {
   const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph_of(s), index);
   const split_mark mark = mark_part(s);
@@ -167,7 +196,10 @@ static nd4c_status settle_gap(nd4c_onnx_splitting *s, int32_t index) {
   s->nodes[index].settled = true;
   for (int32_t i = 0; i < node->output_count; i++) {
     if (node->outputs[i] != ND4C_ONNX_NONE) {
-      s->unknown[node->outputs[i]] = s->scope.environment[node->outputs[i]] == ND4C_ONNX_OPERAND_NONE;
+      const bool known = s->scope.environment[node->outputs[i]] != ND4C_ONNX_OPERAND_NONE;
+      s->unknown[node->outputs[i]] = !known;
+      s->nodes[index].runs = s->nodes[index].runs || known;
+      ND4C_TRY(known ? keep_foreseen(s, node->outputs[i]) : ND4C_OK);
     }
   }
   return ND4C_OK;
@@ -178,6 +210,7 @@ static nd4c_status settle_gap(nd4c_onnx_splitting *s, int32_t index) {
 static nd4c_status import_nodes(nd4c_onnx_splitting *s) {
   int32_t unknown = ND4C_ONNX_NONE;
   for (int32_t i = 0; i < graph_of(s)->nodes.count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     if (s->nodes[i].state == ND4C_ONNX_UNSEEN && is_ready(s, i, &unknown)) {
       ND4C_TRY(unknown == ND4C_ONNX_NONE ? import_node(s, i) : make_unknown_gap(s, i, unknown));
     }
@@ -189,6 +222,7 @@ static nd4c_status import_nodes(nd4c_onnx_splitting *s) {
 static nd4c_status settle_gaps(nd4c_onnx_splitting *s) {
   int32_t unknown = ND4C_ONNX_NONE;
   for (int32_t i = 0; i < graph_of(s)->nodes.count; i++) {
+    ND4C_TRY(nd4c_cancellation_poll());
     if (s->nodes[i].state == ND4C_ONNX_UNSEEN && is_ready(s, i, &unknown) && unknown != ND4C_ONNX_NONE) {
       ND4C_TRY(make_unknown_gap(s, i, unknown));
     }
@@ -220,8 +254,13 @@ static nd4c_status add_sources(nd4c_onnx_splitting *s) {
   const int32_t *sources = s->sources.items;
   for (int32_t dim = 0; s->graph->extents != NULL && dim < nd4c_extents_dim_count(s->graph->extents); dim++) {
     nd4c_value value = ND4C_VALUE_NONE;
+    const nd4c_onnx_operand operand = s->scope.environment[sources[dim]];
     if (!has_source(s->graph, dim)) {
-      ND4C_TRY(nd4c_onnx_value_of(&s->importer, s->scope.environment[sources[dim]], &value));
+      if (operand == ND4C_ONNX_OPERAND_NONE) {
+        return nd4c_fail(ND4C_UNSUPPORTED, "nothing is known of %s, which has a dim of the parts",
+                         nd4c_span_show(nd4c_onnx_graph_value(graph_of(s), sources[dim])->name).text);
+      }
+      ND4C_TRY(nd4c_onnx_value_of(&s->importer, operand, &value));
     }
   }
   return ND4C_OK;
@@ -365,6 +404,7 @@ static nd4c_status claim_lists(nd4c_onnx_splitting *s) {
   nd4c_onnx_parts *parts = s->parts;
   ND4C_TRY(nd4c_region_claim(&parts->region, ND4C_ONNX_LEVELS, sizeof *parts->levels, what, &parts->levels));
   ND4C_TRY(nd4c_region_claim(&parts->region, values, sizeof *parts->last, what, &parts->last));
+  ND4C_TRY(nd4c_region_claim(&parts->region, values, sizeof *parts->foreseen, what, &parts->foreseen));
   ND4C_TRY(nd4c_region_claim(&s->region, nodes, sizeof *s->nodes, what, &s->nodes));
   ND4C_TRY(nd4c_region_claim(&s->region, values, sizeof *s->unknown, what, &s->unknown));
   ND4C_TRY(nd4c_region_claim(&s->region, values, sizeof *s->declared, what, &s->declared));

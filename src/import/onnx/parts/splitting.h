@@ -18,6 +18,7 @@ typedef struct nd4c_onnx_split_node {
   nd4c_onnx_node_state state;
   int32_t level;
   bool settled; /* a gap: what is known of its results is noted */
+  bool is_pure; /* planned, and it depends on constants alone */
   bool runs;    /* it is interpreted in each run */
   const char *why;
 } nd4c_onnx_split_node;
