@@ -258,24 +258,32 @@ static nd4c_status failure(const nd4c_call *call, int64_t batch, int64_t index, 
                              call->op->inputs[0].name, which);
 }
 
-/* The batch: that of the first output, or of the solution for ops that broadcast two operands' batches. */
-static int32_t batch_rank_of(const nd4c_call *call) {
-  const nd4c_tensor *a = &call->inputs[0];
-  int32_t solution = -1;
+/* The right-hand sides of ops that solve systems; NULL for the others. */
+static const nd4c_tensor *right_of(const nd4c_call *call) {
   switch (call->op->op) {
     case ND4C_OP_solve:
     case ND4C_OP_triangular_solve:
     case ND4C_OP_cholesky_solve:
     case ND4C_OP_lstsq:
-      solution = 1;
-      break;
+      return &call->inputs[1];
     case ND4C_OP_lu_solve:
-      solution = ND4C_IN_lu_solve_b;
-      break;
+      return &call->inputs[ND4C_IN_lu_solve_b];
     default:
-      break;
+      return NULL;
   }
-  return solution < 0 ? a->rank - 2 : call->outputs[0].rank - (call->inputs[solution].rank == 1 ? 1 : 2);
+}
+
+/* The batch: that of the first output, or of the solution for ops that broadcast two operands' batches. */
+static int32_t batch_rank_of(const nd4c_call *call) {
+  const nd4c_tensor *right = right_of(call);
+  return right == NULL ? call->inputs[0].rank - 2 : call->outputs[0].rank - (right->rank == 1 ? 1 : 2);
+}
+
+/* About how many multiplications one matrix of the batch takes. */
+static double work_of(const nd4c_cpu_dense_job *job) {
+  const nd4c_tensor *right = right_of(job->call);
+  const int64_t columns = right == NULL ? 0 : right->rank == 1 ? 1 : right->shape[right->rank - 1];
+  return (double)job->m * (double)job->n * ((double)job->least + 1 + (double)columns);
 }
 
 /* Whether the op's code is written for both precisions; the others compute in double. */
@@ -355,7 +363,7 @@ nd4c_status nd4c_cpu_dense_run(const nd4c_call *call, const nd4c_cpu_dense_engin
   for (int32_t i = 0; i < job.batch_rank; i++) {
     batch *= job.batch_shape[i];
   }
-  double work = (double)job.m * (double)job.n * (double)(job.least + 1);
+  const double work = work_of(&job);
   bool whole = engine->splits && (batch == 1 || work > LARGE);
   job.width = whole && work > LARGE ? call->width : 1;
   walk w = {
