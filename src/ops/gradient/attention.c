@@ -14,7 +14,7 @@ typedef struct attending {
   int64_t repeats;         /* heads of q for one of k */
   double scale, cap;       /* cap 0: none */
   nd4c_emitted slope;      /* of the soft cap; NONE: there is none */
-  nd4c_emitted allowed;    /* 1 for each key that takes part, else 0; NONE: all do */
+  nd4c_emitted allowed;    /* true for each key that takes part; NONE: all do */
   nd4c_emitted shares;     /* the softmax */
 } attending;
 
@@ -32,11 +32,12 @@ static nd4c_status swap_heads(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) 
 
 static nd4c_status split_heads(nd4c_emitter *e, nd4c_emitted x, int64_t heads, nd4c_emitted *y) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, x);
-  const int64_t shape[] = {info.shape[0], info.shape[1], heads, -1};
   *y = x;
   if (heads == 0) {
     return ND4C_OK;
   }
+  const int64_t features = nd4c_gradient_join_extents(info.shape + 2, 1);
+  const int64_t shape[] = {info.shape[0], info.shape[1], heads, features < 0 ? -1 : features / heads};
   ND4C_TRY(nd4c_emit_reshape(e, x, AXES, shape, y));
   return swap_heads(e, *y, y);
 }
@@ -122,11 +123,12 @@ static nd4c_status take_operands(nd4c_emitter *e, const nd4c_gradient_step *step
   return repeat_heads(e, a->repeats, &a->v);
 }
 
-/* 1 for each key that is not behind its query. */
+/* True for each key that is not behind its query. */
 static nd4c_status find_causal(nd4c_emitter *e, nd4c_emitted scores, nd4c_emitted *allowed) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, scores);
   ND4C_TRY(nd4c_emit_full(e, info.dtype, 1, 2, info.shape + 2, allowed));
-  return nd4c_emit_unary(e, ND4C_OP_tril, *allowed, allowed);
+  ND4C_TRY(nd4c_emit_unary(e, ND4C_OP_tril, *allowed, allowed));
+  return nd4c_emit_with_scalar(e, ND4C_OP_greater, *allowed, 0, allowed);
 }
 
 /* Adds a mask of numbers to the scores, and finds which keys take part. */
@@ -139,35 +141,31 @@ static nd4c_status mask_scores(nd4c_emitter *e, const nd4c_gradient_step *step, 
   if (mask == ND4C_EMITTED_NONE) {
     return ND4C_OK;
   }
-  const bool numbers = nd4c_emitted_get(e, mask).dtype != ND4C_BOOL;
-  ND4C_TRY(nd4c_emit_cast(e, mask, dtype, &mask));
-  if (numbers) {
-    ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_greater, mask, -(double)INFINITY, &part));
-    ND4C_TRY(nd4c_emit_cast(e, part, dtype, &part));
-    ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_add, *scores, mask, scores));
-  } else {
+  if (nd4c_emitted_get(e, mask).dtype == ND4C_BOOL) {
     part = mask;
+  } else { /* compared in its own dtype: a number may be -infinity in the scores' */
+    ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_greater, mask, -(double)INFINITY, &part));
+    ND4C_TRY(nd4c_emit_cast(e, mask, dtype, &mask));
+    ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_add, *scores, mask, scores));
   }
   if (a->allowed == ND4C_EMITTED_NONE) {
     a->allowed = part;
     return ND4C_OK;
   }
-  return nd4c_emit_binary(e, ND4C_OP_multiply, a->allowed, part, &a->allowed);
+  return nd4c_emit_binary(e, ND4C_OP_logical_and, a->allowed, part, &a->allowed);
 }
 
 /* The softmax over the keys that take part; a query without keys has no shares. */
 static nd4c_status find_shares(nd4c_emitter *e, nd4c_emitted scores, attending *a) {
-  const double lowest = -1e30; /* so far below that e to it is 0 */
-  nd4c_emitted taken = ND4C_EMITTED_NONE, low = ND4C_EMITTED_NONE;
-  if (a->allowed != ND4C_EMITTED_NONE) {
-    const nd4c_dtype dtype = nd4c_emitted_get(e, scores).dtype;
-    ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_greater, a->allowed, 0, &taken));
-    ND4C_TRY(nd4c_emit_scalar_like(e, scores, dtype == ND4C_FLOAT16 ? -6e4 : lowest, &low));
-    ND4C_TRY(nd4c_emit_where(e, taken, scores, low, &scores));
+  nd4c_emitted other = ND4C_EMITTED_NONE;
+  if (a->allowed != ND4C_EMITTED_NONE) { /* an allowed key's score may be the lowest number there is */
+    ND4C_TRY(nd4c_emit_scalar_like(e, scores, -(double)INFINITY, &other));
+    ND4C_TRY(nd4c_emit_where(e, a->allowed, scores, other, &scores));
   }
   ND4C_TRY(nd4c_emit_along(e, ND4C_OP_softmax, &scores, 1, -1, &a->shares));
-  if (a->allowed != ND4C_EMITTED_NONE) {
-    BINARY(multiply, a->shares, a->allowed, &a->shares);
+  if (a->allowed != ND4C_EMITTED_NONE) { /* without keys the softmax is NaN */
+    ND4C_TRY(nd4c_emit_scalar_like(e, scores, 0, &other));
+    ND4C_TRY(nd4c_emit_where(e, a->allowed, a->shares, other, &a->shares));
   }
   return ND4C_OK;
 }
@@ -186,8 +184,11 @@ static nd4c_status attend(nd4c_emitter *e, const nd4c_gradient_step *step, atten
     BINARY(subtract, one, a->slope, &a->slope);
     ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_multiply, scores, a->cap, &scores));
   }
+  const nd4c_dtype dtype = nd4c_emitted_get(e, scores).dtype;
+  ND4C_TRY(nd4c_emit_cast(e, scores, nd4c_gradient_wide(dtype), &scores)); /* a mask of float32 stays finite */
   ND4C_TRY(mask_scores(e, step, a, &scores));
-  return find_shares(e, scores, a);
+  ND4C_TRY(find_shares(e, scores, a));
+  return nd4c_emit_cast(e, a->shares, dtype, &a->shares);
 }
 
 /* What the scores behind the mask give: p (d - sum of d p) with d = g v^T. */

@@ -2,7 +2,9 @@
  * graph/gradient.c and import/onnx/ops/gradient.c call it. */
 #include "ops/gradient/gradient.h"
 
+#include "base/checked.h"
 #include "base/status.h"
+#include "nd4c/extent.h"
 
 static nd4c_gradient_rule find(nd4c_op op, const nd4c_gradient_row *const *families, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -27,6 +29,16 @@ nd4c_gradient_rule nd4c_gradient_find_any(nd4c_op op) {
       nd4c_gradient_pool,      nd4c_gradient_normalization, nd4c_gradient_arrangement, nd4c_gradient_attention};
   const nd4c_gradient_rule rule = nd4c_gradient_find(op);
   return rule != NULL ? rule : find(op, families, sizeof families / sizeof families[0]);
+}
+
+int64_t nd4c_gradient_join_extents(const int64_t *extents, int32_t count) {
+  int64_t joined = 1;
+  for (int32_t i = 0; i < count; i++) {
+    if (nd4c_extent_is_symbolic(extents[i]) || !nd4c_checked_multiply(joined, extents[i], &joined)) {
+      return -1;
+    }
+  }
+  return joined;
 }
 
 /* Sums what was broadcast from x's shape. */

@@ -120,6 +120,15 @@ nd4c_status nd4c_gradient_emit(nd4c_emitter *e, nd4c_gradient_rule rule, const n
 
 /* What files of rules share. */
 
+/* The dtype in which a rule computes what may leave the range of a dtype of 16 bits. */
+static inline nd4c_dtype nd4c_gradient_wide(nd4c_dtype dtype) {
+  return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 ? ND4C_FLOAT32 : dtype;
+}
+
+/* The extent of axes that become one: their product, or -1, which reshape replaces, if one is an expression
+ * (gradient.c). reshape cannot tell it of an array without elements, so no rule leaves an extent to it that is known.
+ */
+int64_t nd4c_gradient_join_extents(const int64_t *extents, int32_t count);
 /* The gradient in front of an activation that an op applies to its result y (activation.c); UNSUPPORTED if y does not
  * tell it. */
 nd4c_status nd4c_gradient_before(nd4c_emitter *e, int64_t activation, nd4c_emitted y, nd4c_emitted given,

@@ -8,7 +8,7 @@
 /* x [..., k] as [all, k] */
 static nd4c_status as_rows(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *rows) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, x);
-  const int64_t shape[] = {-1, info.shape[info.rank - 1]};
+  const int64_t shape[] = {nd4c_gradient_join_extents(info.shape, info.rank - 1), info.shape[info.rank - 1]};
   *rows = x;
   return info.rank == 2 ? ND4C_OK : nd4c_emit_reshape(e, x, 2, shape, rows);
 }
@@ -60,8 +60,9 @@ static nd4c_status regroup(nd4c_emitter *e, nd4c_emitted x, int64_t groups, bool
   }
   ND4C_TRY(nd4c_emit_reshape(e, x, info.rank + 1, apart, y));
   ND4C_TRY(nd4c_emit_axes(e, ND4C_OP_transpose, *y, info.rank + 1, axes, y));
-  info.shape[0] = image ? apart[2] : -1;
-  info.shape[1] = image ? -1 : apart[0];
+  const int64_t joined[] = {groups, image ? apart[0] : apart[2]};
+  info.shape[0] = image ? apart[2] : nd4c_gradient_join_extents(joined, 2);
+  info.shape[1] = image ? nd4c_gradient_join_extents(joined, 2) : apart[0];
   return nd4c_emit_reshape(e, *y, info.rank, info.shape, y);
 }
 

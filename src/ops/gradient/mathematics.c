@@ -57,6 +57,8 @@ static nd4c_status exact_slope(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *sl
 /* With t = tanh(u), u = sqrt(2 / pi) (x + 0.044715 x^3): (1 + t) / 2 + x (1 - t^2) u' / 2 */
 static nd4c_status approximate_slope(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *slope) {
   nd4c_emitted squared = ND4C_EMITTED_NONE, t = ND4C_EMITTED_NONE, rise = ND4C_EMITTED_NONE;
+  SCALED(maximum, x, -16, &x); /* beyond, the slope is 0 or 1, and x^2 may leave float16's range */
+  SCALED(minimum, x, 16, &x);
   UNARY(square, x, &squared);
   SCALED(multiply, squared, root_two_over_pi * cubic, &t);
   SCALED(add, t, root_two_over_pi, &t);
@@ -121,17 +123,24 @@ ND4C_GRADIENT(reciprocal) {
   return nd4c_emit_unary(e, ND4C_OP_negative, *gradient, gradient);
 }
 
-/* a^b: g b a^(b - 1) and g y ln a */
+/* a^b: g b a^(b - 1) and g y ln a. Both are 0 where a^b stays as it is, though a factor is infinite for a = 0. */
 ND4C_GRADIENT(power) {
   const nd4c_emitted a = step->inputs[0], b = step->inputs[1];
+  nd4c_emitted flat = ND4C_EMITTED_NONE, part = ND4C_EMITTED_NONE, zero = ND4C_EMITTED_NONE;
   if (index == 1) {
     UNARY(log, a, gradient);
     BINARY(multiply, *gradient, step->output, gradient);
+    SCALED(equal, a, 0, &flat);
+    SCALED(greater_equal, b, 0, &part);
+    BINARY(logical_and, flat, part, &flat);
   } else {
     SCALED(subtract, b, 1, gradient);
     BINARY(power, a, *gradient, gradient);
     BINARY(multiply, *gradient, b, gradient);
+    SCALED(equal, b, 0, &flat);
   }
+  ND4C_TRY(nd4c_emit_scalar_like(e, *gradient, 0, &zero));
+  ND4C_TRY(nd4c_emit_where(e, flat, zero, *gradient, gradient));
   return nd4c_emit_binary(e, ND4C_OP_multiply, step->given, *gradient, gradient);
 }
 

@@ -56,6 +56,35 @@ static nd4c_status go_back(nd4c_emitter *e, const normal *n, nd4c_emitted given,
   return nd4c_emit_binary(e, ND4C_OP_multiply, *gradient, n->r, gradient);
 }
 
+enum { OPERANDS = 5 }; /* of a norm, at most */
+
+/* Goes by a rule in float32 if an operand has a dtype of 16 bits: its squares and sums may leave that one's range. */
+static nd4c_status widened(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index, nd4c_gradient_rule rule,
+                           nd4c_emitted *gradient) {
+  nd4c_emitted inputs[OPERANDS];
+  nd4c_gradient_step wide = *step;
+  const nd4c_dtype given = nd4c_emitted_get(e, step->given).dtype;
+  wide.inputs = inputs;
+  for (int32_t i = 0; i < step->input_count; i++) {
+    inputs[i] = step->inputs[i];
+    if (inputs[i] != ND4C_EMITTED_NONE) {
+      ND4C_TRY(nd4c_emit_cast(e, inputs[i], nd4c_gradient_wide(nd4c_emitted_get(e, inputs[i]).dtype), &inputs[i]));
+    }
+  }
+  ND4C_TRY(nd4c_emit_cast(e, step->given, nd4c_gradient_wide(given), &wide.given));
+  ND4C_TRY(rule(e, &wide, index, gradient));
+  return nd4c_emit_cast(e, *gradient, nd4c_emitted_get(e, step->inputs[index]).dtype, gradient);
+}
+
+/* A norm's rule, by one that is written for wide operands. */
+#define NORM(name)                                                                               \
+  static nd4c_status wide_##name(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index, \
+                                 nd4c_emitted *gradient);                                        \
+  ND4C_GRADIENT(name) {                                                                          \
+    return widened(e, step, index, wide_##name, gradient);                                       \
+  }                                                                                              \
+  ND4C_GRADIENT(wide_##name)
+
 /* -- norms over the last axes -------------------------------------------------------------------------------------- */
 
 /* What scale and bias were broadcast to is summed by nd4c_gradient_emit. */
@@ -80,12 +109,12 @@ static nd4c_status norm_of_rows(nd4c_emitter *e, const nd4c_gradient_step *step,
   return go_back(e, &n, given, &over, centred, gradient);
 }
 
-ND4C_GRADIENT(layer_norm) {
+NORM(layer_norm) {
   return norm_of_rows(e, step, index, true, step->attrs[ND4C_ATTR_layer_norm_axis].as.i,
                       step->attrs[ND4C_ATTR_layer_norm_epsilon].as.f, gradient);
 }
 
-ND4C_GRADIENT(rms_norm) {
+NORM(rms_norm) {
   return norm_of_rows(e, step, index, false, step->attrs[ND4C_ATTR_rms_norm_axis].as.i,
                       step->attrs[ND4C_ATTR_rms_norm_epsilon].as.f, gradient);
 }
@@ -124,7 +153,7 @@ static nd4c_status times_channel(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted l
 }
 
 /* y = (x - mean) r scale + bias with r = 1 / sqrt(variance + epsilon); mean and variance are given. */
-ND4C_GRADIENT(batch_norm) {
+NORM(batch_norm) {
   const nd4c_emitted x = step->inputs[0], scale = step->inputs[ND4C_IN_batch_norm_scale];
   nd4c_emitted r = ND4C_EMITTED_NONE, part = ND4C_EMITTED_NONE;
   if (index == ND4C_IN_batch_norm_bias) {
@@ -169,7 +198,7 @@ static nd4c_status scale_or_bias(nd4c_emitter *e, nd4c_emitted given, nd4c_emitt
 }
 
 /* Statistics of x itself over all axes but the channels'; y does not depend on the running ones. */
-ND4C_GRADIENT(training_norm) {
+NORM(training_norm) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, step->inputs[index]);
   const int32_t rank = nd4c_emitted_get(e, step->inputs[0]).rank;
   axes over = axes_from(1, rank);
@@ -193,7 +222,8 @@ ND4C_GRADIENT(training_norm) {
 static nd4c_status norm_of_groups(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index, int64_t groups,
                                   double epsilon, nd4c_emitted *gradient) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, step->inputs[0]);
-  const int64_t grouped[] = {info.shape[0], groups, -1};
+  const int64_t all = nd4c_gradient_join_extents(info.shape + 1, info.rank - 1);
+  const int64_t grouped[] = {info.shape[0], groups, all < 0 ? -1 : all / groups};
   const axes over = {.items = {2}, .count = 1};
   nd4c_emitted x = ND4C_EMITTED_NONE, given = step->given;
   normal n = {.h = ND4C_EMITTED_NONE};
@@ -211,12 +241,12 @@ static nd4c_status norm_of_groups(nd4c_emitter *e, const nd4c_gradient_step *ste
   return nd4c_emit_reshape(e, *gradient, info.rank, info.shape, gradient);
 }
 
-ND4C_GRADIENT(group_norm) {
+NORM(group_norm) {
   return norm_of_groups(e, step, index, step->attrs[ND4C_ATTR_group_norm_groups].as.i,
                         step->attrs[ND4C_ATTR_group_norm_epsilon].as.f, gradient);
 }
 
-ND4C_GRADIENT(instance_norm) {
+NORM(instance_norm) {
   return norm_of_groups(e, step, index, nd4c_emitted_get(e, step->inputs[0]).shape[1],
                         step->attrs[ND4C_ATTR_instance_norm_epsilon].as.f, gradient);
 }

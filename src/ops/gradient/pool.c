@@ -32,7 +32,7 @@ ND4C_GRADIENT(largest) {
 /* An image of one channel for each channel of each example. */
 static nd4c_status as_images(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *images) {
   nd4c_emitted_info info = nd4c_emitted_get(e, x);
-  info.shape[0] = -1;
+  info.shape[0] = nd4c_gradient_join_extents(info.shape, 2);
   info.shape[1] = 1;
   return nd4c_emit_reshape(e, x, info.rank, info.shape, images);
 }
@@ -56,6 +56,7 @@ static nd4c_status share(nd4c_emitter *e, const nd4c_gradient_step *step, const 
   }
   ND4C_TRY(nd4c_emit_full(e, info.dtype, 1, info.rank, shape, &image));
   ND4C_TRY(nd4c_gradient_gather_windows(e, window, image, ones, 1, &cells));
+  ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_maximum, cells, 1, &cells)); /* of a window in the pads alone, too */
   ND4C_TRY(nd4c_emit(e, ND4C_OP_average_pool, &image, 1, attrs, (int32_t)(sizeof attrs / sizeof *attrs), shares));
   return nd4c_emit_binary(e, ND4C_OP_divide, *shares, cells, shares);
 }

@@ -107,6 +107,7 @@ static nd4c_status extreme_over(nd4c_emitter *e, const nd4c_gradient_step *step,
   BINARY(equal, step->inputs[0], equal, &equal);
   ND4C_TRY(nd4c_emit_cast(e, equal, info.dtype, &equal));
   ND4C_TRY(nd4c_emit_reduce(e, ND4C_OP_sum, equal, reduced_count, reduced, true, &count));
+  ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_maximum, count, 1, &count)); /* NaN is equal to nothing */
   BINARY(divide, *gradient, count, gradient);
   return nd4c_emit_binary(e, ND4C_OP_multiply, *gradient, equal, gradient);
 }

@@ -67,7 +67,11 @@ static value by_choices(nd4c_graph *graph, value x, value w) {
   const value above = check_op(graph, ND4C_OP_clip, (value[]){p, bounds[0]}, 2, NULL, 0);
   const value raised = BINARY(power, BINARY(add, UNARY(square, p), bounds[1]), q);
   const value sides = BINARY(multiply, BINARY(maximum, p, q), BINARY(minimum, p, q));
-  return mean_of(graph, BINARY(add, BINARY(multiply, inside, above), BINARY(add, raised, sides)));
+  const value zero = BINARY(multiply, p, numbers(graph, 1, (double[]){0})); /* 0^0 and 0^b have the slope 0 */
+  const value above_one = BINARY(add, UNARY(exp, p), numbers(graph, 1, (double[]){1}));
+  const value flat = BINARY(add, BINARY(power, zero, zero), BINARY(power, zero, above_one));
+  const value all = BINARY(add, BINARY(multiply, inside, above), BINARY(add, raised, sides));
+  return mean_of(graph, BINARY(add, all, BINARY(multiply, flat, p)));
 }
 
 static value by_extremes(nd4c_graph *graph, value x, value w) {
@@ -199,8 +203,11 @@ static value by_attention(nd4c_graph *graph, value x, value w) {
   const value second = OP(attention, biased, ATTR_FLOAT("softcap", 0.5));
   const value third = OP(attention, masked, ATTR_BOOL("is_causal", 1));
   const value fourth = OP(attention, packed, check_int("q_heads", 2), check_int("kv_heads", 1));
-  return BINARY(add, BINARY(add, weigh(graph, first), weigh(graph, second)),
-                BINARY(add, weigh(graph, third), weigh(graph, fourth)));
+  /* the first query's one key has the lowest score of all */
+  const value lowest[] = {q, k, v, SHAPED(numbers(graph, 3, (double[]){-3.4e38, 0, 0.5}), 1, 3)};
+  const value fifth = OP(attention, lowest, ATTR_BOOL("is_causal", 1));
+  const value sums = BINARY(add, weigh(graph, third), BINARY(add, weigh(graph, fourth), weigh(graph, fifth)));
+  return BINARY(add, BINARY(add, weigh(graph, first), weigh(graph, second)), sums);
 }
 
 /* -- moving elements ----------------------------------------------------------------------------------------------- */
@@ -257,6 +264,84 @@ static void rules_agree_with_differences(void **unused) {
   }
 }
 
+/* -- dtypes of 16 bits --------------------------------------------------------------------------------------------- */
+
+static value cast_to(nd4c_graph *graph, value x, nd4c_dtype dtype) {
+  const nd4c_attr attr = {"dtype", {.kind = ND4C_ATTR_DTYPE, .as.i = dtype}};
+  return check_op(graph, ND4C_OP_cast, &x, 1, &attr, 1);
+}
+
+typedef value (*make_half)(nd4c_graph *graph, value x);
+
+static value half_rms(nd4c_graph *graph, value x) {
+  const value xs[] = {x};
+  return OP(rms_norm, xs, check_int("axis", -1));
+}
+
+static value half_groups(nd4c_graph *graph, value x) {
+  const value xs[] = {SHAPED(x, 1, 2, 3)};
+  return OP(group_norm, xs, check_int("groups", 2));
+}
+
+static value half_gelu(nd4c_graph *graph, value x) {
+  const value xs[] = {x};
+  return OP(gelu, xs, ATTR_BOOL("approximate", 1));
+}
+
+/* The first query's one key has a score that is no number of float16. */
+static value half_attention(nd4c_graph *graph, value x) {
+  const value tame = UNARY(sin, x), operand = SHAPED(tame, 1, 1, 2, 3);
+  const value low = cast_to(graph, numbers(graph, 2, (double[]){-3.4e38, 0}), ND4C_FLOAT32);
+  const value operands[] = {operand, operand, operand, SHAPED(low, 1, 2)};
+  return OP(attention, operands, ATTR_BOOL("is_causal", 1));
+}
+
+/* The gradient of x, float32, where the op computes in a dtype. */
+static void gradient_in(nd4c_dtype dtype, make_half make, float *dx) {
+  const float at[X] = {1000, -500, 20, 300, 3, -900};
+  nd4c_graph *graph = NULL;
+  nd4c_array *x = NULL, *result = NULL;
+  nd4c_value given = ND4C_VALUE_NONE, gradient = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 2, x_shape, &given));
+  const value y = cast_to(graph, make(graph, cast_to(graph, given, dtype)), ND4C_FLOAT32);
+  const value weights = cast_to(graph, numbers(graph, X, (double[]){1, -2, 3, 0.5, 2, -1}), ND4C_FLOAT32);
+  const value loss = UNARY(sum, BINARY(multiply, SHAPED(y, X), weights));
+  CHECK_OK(nd4c_graph_gradient(graph, loss, &given, 1, &gradient));
+  CHECK_OK(nd4c_graph_output(graph, "dx", gradient));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 2, x_shape, at, NULL, &x));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
+  CHECK_OK(nd4c_array_read(result, dx, X * sizeof *dx));
+  nd4c_array_release(x);
+  nd4c_array_release(result);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void sixteen_bits_agree_with_float32(void **unused) {
+  static const struct {
+    const char *what;
+    make_half make;
+  } rows[] = {{"rms_norm", half_rms}, {"group_norm", half_groups}, {"gelu", half_gelu}, {"attention", half_attention}};
+  (void)unused;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    float narrow[X], wide[X];
+    double largest = 0;
+    gradient_in(ND4C_FLOAT16, rows[i].make, narrow);
+    gradient_in(ND4C_FLOAT32, rows[i].make, wide);
+    for (int32_t k = 0; k < X; k++) {
+      largest = fmax(largest, fabs((double)wide[k]));
+    }
+    assert_true(largest > 0);
+    for (int32_t k = 0; k < X; k++) {
+      if (!(fabs((double)narrow[k] - (double)wide[k]) <= 0.02 * largest)) {
+        fail_msg("%s: element %d: %g in float16, %g in float32", rows[i].what, (int)k, narrow[k], wide[k]);
+      }
+    }
+  }
+}
+
 /* -- dims ---------------------------------------------------------------------------------------------------------- */
 
 /* The gradient of a small network on a batch of any size is that of a graph of numbers. */
@@ -299,6 +384,64 @@ static void batches_may_be_dims(void **unused) {
   assert_true(check_difference(results[0], results[1]) <= 1e-5);
   check_release(results, 2);
   nd4c_array_release(given);
+}
+
+/* A batch without elements passes through the rules that give arrays other shapes. */
+static void batches_may_be_empty(void **unused) {
+  const int64_t image[] = {0, 4, 6}, matrix[] = {6, 6}, kernel[] = {4, 2, 1};
+  nd4c_graph *graph = NULL;
+  nd4c_array *given = NULL, *result = NULL;
+  nd4c_value gradients[2];
+  (void)unused;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const value x = check_input(graph, "x", 3, image), m = check_constant(graph, 2, matrix, 2, -1, 1),
+              w = check_constant(graph, 3, kernel, 1, -1, 1);
+  const value rows = check_op(graph, ND4C_OP_linear, (value[]){x, m}, 2, NULL, 0), alone[] = {rows};
+  const value normal = OP(group_norm, alone, check_int("groups", 2)), operands[] = {normal, normal, normal};
+  const value seen = OP(attention, operands, check_int("q_heads", 2), check_int("kv_heads", 2)), convs[] = {seen, w};
+  const value made = OP(conv, convs, check_int("groups", 2)), mades[] = {made};
+  const value pooled = OP(average_pool, mades, INTS("kernel", 2));
+  CHECK_OK(nd4c_graph_gradient(graph, UNARY(sum, pooled), (nd4c_value[]){m, w}, 2, gradients));
+  CHECK_OK(nd4c_graph_output(graph, "dm", gradients[0]));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 3, image, 0, NULL, &given));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){given}, 1, &result, 1));
+  float dm[36] = {1};
+  CHECK_OK(nd4c_array_read(result, dm, sizeof dm));
+  for (int32_t i = 0; i < 36; i++) {
+    assert_true(dm[i] == 0);
+  }
+  nd4c_array_release(given);
+  nd4c_array_release(result);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* The largest of a row with a NaN is equal to none of its elements. */
+static void rows_with_nan_give_nothing(void **unused) {
+  const double at[X] = {1, NAN, 2, 5, 3, 4};
+  const double expected[X] = {0, 0, 0, 1, 0, 0};
+  nd4c_graph *graph = NULL;
+  nd4c_array *x = NULL, *result = NULL;
+  double dx[X];
+  nd4c_value given = ND4C_VALUE_NONE, gradient = ND4C_VALUE_NONE;
+  (void)unused;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_input(graph, "x", ND4C_FLOAT64, 2, x_shape, &given));
+  const value loss = UNARY(sum, ints_op(graph, ND4C_OP_max, given, "axes", (int64_t[]){1}, 1));
+  CHECK_OK(nd4c_graph_gradient(graph, loss, &given, 1, &gradient));
+  CHECK_OK(nd4c_graph_output(graph, "dx", gradient));
+  nd4c_plan *plan = plan_of(graph, NULL, false);
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, 2, x_shape, at, NULL, &x));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
+  CHECK_OK(nd4c_array_read(result, dx, sizeof dx));
+  for (int32_t i = 0; i < X; i++) {
+    assert_true(dx[i] == expected[i]);
+  }
+  nd4c_array_release(x);
+  nd4c_array_release(result);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
 }
 
 /* -- refusals ------------------------------------------------------------------------------------------------------ */
@@ -357,9 +500,9 @@ static void what_no_rule_covers_is_refused(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rules_agree_with_differences),
-      cmocka_unit_test(batches_may_be_dims),
-      cmocka_unit_test(what_no_rule_covers_is_refused),
+      cmocka_unit_test(rules_agree_with_differences), cmocka_unit_test(sixteen_bits_agree_with_float32),
+      cmocka_unit_test(batches_may_be_dims),          cmocka_unit_test(batches_may_be_empty),
+      cmocka_unit_test(rows_with_nan_give_nothing),   cmocka_unit_test(what_no_rule_covers_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
