@@ -16,6 +16,7 @@ typedef struct nd4c_common_choice {
   nd4c_choice *choice;             /* one reference */
   int32_t length, key_length;      /* of the signature; of what finds it: the class if the choice is a model for others,
                                       else all of it */
+  bool kept;                       /* its kernel is an earlier extent's: no search has found it for these */
   int32_t input_count;
   int64_t *signature;
   nd4c_tensor *inputs; /* those that are constants have their places */
@@ -78,13 +79,14 @@ nd4c_status nd4c_common_take_segment(nd4c_plan *plan, int32_t number, nd4c_step 
  * stay the step's own, and with them whether the input is contiguous. */
 void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from, nd4c_step *step);
 /* Gives the step, whose operands are described, an earlier choice and the places of its constants, or one that shares
- * the state of a choice for other constants. `kernel`: only a state of this kernel is shared; NULL: of any. *found
- * false: there is none. */
+ * the state of a choice for other constants. `kernel`: that of the bucket's earlier binding: only its state is shared,
+ * and no choice with another kernel that was kept is taken; NULL: there is no such binding. *found false: there is
+ * no choice. */
 nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, const nd4c_kernel *kernel, bool *found);
 /* Frees a choice that is off the table. */
 void nd4c_common_choice_free(nd4c_common_choice *choice);
-/* Keeps the choice of the step that was looked up last. */
-nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step);
+/* Keeps the choice of the step that was looked up last. `kept`: its kernel is that of the bucket's earlier binding. */
+nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step, bool kept);
 /* The constants of a step that gets a choice: `items`, and what earlier choices of the node know of them. */
 nd4c_constants nd4c_common_constants(const nd4c_plan *plan, const nd4c_step *step, const nd4c_constant_input *items);
 

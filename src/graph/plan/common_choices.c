@@ -55,7 +55,7 @@ static int32_t write_operand(const nd4c_plan *plan, nd4c_value value, const nd4c
   int32_t length = 0;
   to[length++] = value < 0 ? -1 : (int64_t)tensor->dtype << 32 | tensor->rank;
   const nd4c_slot *root = constant_of(plan, value);
-  to[length++] = root == NULL ? 0 : 1 + (nd4c_encoded_layout(root->array->storage) != NULL);
+  to[length++] = root != NULL;
   for (int32_t i = 0; value >= 0 && i < tensor->rank; i++) {
     to[length++] = tensor->shape[i];
     to[length++] = tensor->strides[i];
@@ -117,11 +117,13 @@ static void write_signature(const nd4c_plan *plan, const nd4c_step *step, int32_
 /* -- the table -------------------------------------------------------------------------------------------------------
  */
 
-/* `length`: of the part of the signature that is the key. */
-static nd4c_common_choice *find(const nd4c_plan_common *common, uint64_t hash, int32_t length) {
+/* `length`: of the part of the signature that is the key. Of choices with a kernel that a binding has kept, it finds
+ * those of `kernel` alone: where nothing is kept, a search may find a better one. */
+static nd4c_common_choice *find(const nd4c_plan_common *common, uint64_t hash, int32_t length,
+                                const nd4c_kernel *kernel) {
   nd4c_common_choice *at =
       common->bucket_count == 0 ? NULL : common->buckets[hash & (uint64_t)(common->bucket_count - 1)];
-  while (at != NULL && (at->hash != hash || at->key_length != length ||
+  while (at != NULL && (at->hash != hash || at->key_length != length || (at->kept && at->choice->kernel != kernel) ||
                         memcmp(at->signature, common->signature, (size_t)length * sizeof *at->signature) != 0)) {
     at = at->next;
   }
@@ -264,17 +266,27 @@ nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, const nd4c
   }
   ND4C_TRY(make_room(common, plan, step));
   write_signature(plan, step, kind);
-  const nd4c_common_choice *known = find(common, common->class_hash, common->class_length);
+  const nd4c_common_choice *known = find(common, common->class_hash, common->class_length, kernel);
   ND4C_TRY(known != NULL ? take(plan, step, known, kernel) : ND4C_OK);
   if (step->choice == NULL && common->signature_length > common->class_length) {
-    known = find(common, common->signature_hash, common->signature_length);
+    known = find(common, common->signature_hash, common->signature_length, kernel);
     ND4C_TRY(known != NULL ? take(plan, step, known, kernel) : ND4C_OK);
   }
   *found = step->choice != NULL;
   return ND4C_OK;
 }
 
-nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step) {
+/* Signatures do not tell the formats of encoded constants, and some kernel may read one format but not another. */
+static bool has_encoded_constant(const nd4c_plan *plan, const nd4c_step *step) {
+  bool encoded = false;
+  for (int32_t i = 0; i < step->input_count && !encoded; i++) {
+    const nd4c_slot *root = constant_of(plan, step->inputs[i]);
+    encoded = root != NULL && nd4c_encoded_layout(root->array->storage) != NULL;
+  }
+  return encoded;
+}
+
+nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step, bool kept) {
   nd4c_plan_common *common = plan->common;
   const int32_t kind = kind_of(plan, step);
   if (kind < 0) {
@@ -284,23 +296,24 @@ nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step) {
   ND4C_TRY(note_latest(plan, step));
   const int32_t length = common->signature_length;
   const size_t signature = (size_t)length * sizeof(int64_t), inputs = (size_t)step->input_count * sizeof(nd4c_tensor);
-  nd4c_common_choice *kept = nd4c_recycle_take_raw(sizeof *kept + signature + inputs);
-  if (kept == NULL) {
-    return nd4c_fail_memory("a kernel choice of a plan", sizeof *kept + signature + inputs);
+  nd4c_common_choice *added = nd4c_recycle_take_raw(sizeof *added + signature + inputs);
+  if (added == NULL) {
+    return nd4c_fail_memory("a kernel choice of a plan", sizeof *added + signature + inputs);
   }
   /* A class has one model: the first one whose kernel could take all constants so far. */
-  const bool model =
-      nd4c_choice_is_model(step->choice) && find(common, common->class_hash, common->class_length) == NULL;
-  *kept = (nd4c_common_choice){.hash = model ? common->class_hash : common->signature_hash,
-                               .choice = nd4c_choice_retain(step->choice),
-                               .length = length,
-                               .key_length = model ? common->class_length : length,
-                               .input_count = step->input_count,
-                               .signature = (int64_t *)(kept + 1),
-                               .inputs = (nd4c_tensor *)((char *)(kept + 1) + signature)};
-  memcpy(kept->signature, common->signature, signature);
-  memcpy(kept->inputs, step->tensors, inputs);
-  link_choice(common, kept);
+  const bool model = nd4c_choice_is_model(step->choice) && !has_encoded_constant(plan, step) &&
+                     find(common, common->class_hash, common->class_length, kept ? step->choice->kernel : NULL) == NULL;
+  *added = (nd4c_common_choice){.hash = model ? common->class_hash : common->signature_hash,
+                                .choice = nd4c_choice_retain(step->choice),
+                                .length = length,
+                                .key_length = model ? common->class_length : length,
+                                .kept = kept,
+                                .input_count = step->input_count,
+                                .signature = (int64_t *)(added + 1),
+                                .inputs = (nd4c_tensor *)((char *)(added + 1) + signature)};
+  memcpy(added->signature, common->signature, signature);
+  memcpy(added->inputs, step->tensors, inputs);
+  link_choice(common, added);
   common->choice_count++;
   return ND4C_OK;
 }

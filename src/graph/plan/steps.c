@@ -281,11 +281,12 @@ static nd4c_status choose_shared(nd4c_plan *plan, nd4c_step *step) {
     return ND4C_OK;
   }
   ND4C_TRY(keep_kernel(plan, from, step));
-  if (step->choice != NULL && !nd4c_choice_is_model(step->choice)) {
+  const bool kept = step->choice != NULL;
+  if (kept && !nd4c_choice_is_model(step->choice)) {
     return ND4C_OK; /* not added: a growing sequence does not come back to these extents */
   }
-  ND4C_TRY(step->choice == NULL ? choose(plan, step) : ND4C_OK);
-  const nd4c_status status = nd4c_common_add_choice(plan, step);
+  ND4C_TRY(kept ? ND4C_OK : choose(plan, step));
+  const nd4c_status status = nd4c_common_add_choice(plan, step, kept);
   if (status != ND4C_OK) {
     nd4c_choice_release(step->choice); /* the plan does not count the step yet */
     step->choice = NULL;
