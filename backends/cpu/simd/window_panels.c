@@ -306,6 +306,6 @@ static nd4c_status run(const nd4c_call *call) {
 
 const nd4c_kernel *const nd4c_cpu_simd_window_panels_kernels[] = {
     ND4C_CPU_KERNEL("simd", conv, "conv_panels", ND4C_CPU_PRIORITY_ONEDNN + 1, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable,
-                    run, .prepare = prepare, .scratch_bytes = scratch_bytes, .wants_layout = wants_layout,
-                    .pack = pack),
+                    run, .prepare = prepare, .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE,
+                    .wants_layout = wants_layout, .pack = pack),
     NULL};
