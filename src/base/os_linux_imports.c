@@ -122,25 +122,45 @@ static bool needs(const image *of, const struct link_map *other) {
   return false;
 }
 
+typedef struct reading {
+  const struct link_map *library;
+  image *images;
+  int count; /* 0: they cannot be read */
+} reading;
+
 /* The library, and those loaded after it that it or another of these needs. The loader lists libraries as they were
- * loaded, so one that the process had before comes earlier. Returns the number, 0 if they cannot be read. */
+ * loaded, so one that the process had before comes earlier. dl_iterate_phdr calls this with the loader's lock held, so
+ * no other thread loads or unloads a library during the walk; those in `images` stay as long as the library. Returns 1:
+ * one call is enough. */
+static int read_images(struct dl_phdr_info *info, size_t size, void *user) {
+  reading *r = user;
+  (void)info;
+  (void)size;
+  r->count = image_read(&r->images[0], r->library);
+  const struct link_map *other = r->count > 0 ? r->library->l_next : NULL;
+  for (; other != NULL; other = other->l_next) {
+    bool needed = false;
+    for (int i = 0; i < r->count && !needed; i++) {
+      needed = needs(&r->images[i], other);
+    }
+    if (needed && (r->count == MOST_IMAGES || !image_read(&r->images[r->count], other))) {
+      r->count = 0;
+      break;
+    }
+    r->count += needed;
+  }
+  return 1;
+}
+
+/* Returns the number of images, 0 if they cannot be read. */
 static int images_read(void *library, image *images) {
   struct link_map *map = NULL;
-  if (dlinfo(library, RTLD_DI_LINKMAP, (void *)&map) != 0 || map == NULL || !image_read(&images[0], map)) {
+  if (dlinfo(library, RTLD_DI_LINKMAP, (void *)&map) != 0 || map == NULL) {
     return 0;
   }
-  int count = 1;
-  for (const struct link_map *other = map->l_next; other != NULL; other = other->l_next) {
-    bool needed = false;
-    for (int i = 0; i < count && !needed; i++) {
-      needed = needs(&images[i], other);
-    }
-    if (needed && (count == MOST_IMAGES || !image_read(&images[count], other))) {
-      return 0;
-    }
-    count += needed;
-  }
-  return count;
+  reading r = {.library = map, .images = images};
+  (void)dl_iterate_phdr(read_images, &r);
+  return r.count;
 }
 
 typedef struct binding {
