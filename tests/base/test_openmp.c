@@ -369,6 +369,9 @@ static void test_number_of_threads(void **state) {
   assert_int_equal(other, 4); /* each thread has its own number */
   assert_int_equal(nd4c_config_set("nd4c.pool", "serial"), ND4C_OK);
   assert_int_equal(code.code_max_threads(), 1);
+  region r = {0}; /* of as many members as was prepared before */
+  code.code_region(MEMBERS, member, &r);
+  assert_int_equal(region_is_wrong(&r), 0);
   assert_int_equal(nd4c_config_set("nd4c.pool", NULL), ND4C_OK);
   openmp.set_num_threads(4);
 }

@@ -96,7 +96,8 @@ static void member_run(nd4c_pool_job *job, int32_t number) {
 }
 
 /* Opens a region for member 0, the caller. If the system can start no threads it has fewer members than asked for, as
- * OpenMP allows: a member without a thread could not wait for others. */
+ * OpenMP allows: a member without a thread could not wait for others. If nd4c.pool has become serial, a library that
+ * was told more threads before still gets them: what it prepared shares its work among as many. */
 static void parallel_start(void (*function)(void *), void *data, unsigned threads) {
   const int32_t asked = threads == 0 || threads > INT32_MAX ? get_max_threads() : (int32_t)threads;
   const int32_t helpers = asked > 1 && !nd4c_pool_is_inside() ? nd4c_pool_grow(asked - 1) : 0;
