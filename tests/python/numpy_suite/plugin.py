@@ -30,6 +30,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if config.getoption("update_floors") and config.getoption("numpy_part"):
+        raise pytest.UsageError("--update-floors takes the whole selection, not --numpy-part")
     if config.getoption("of_numpy"):
         standins.prefix = ""
     config.numpy_paths = []  # the files of this run
@@ -146,7 +148,8 @@ class _Counts:
         faulthandler.cancel_dump_traceback_later()
         if self.config.option.update_floors:
             selection.write_floors(self.counts)
-        session.exitstatus = 1 if self.missed() or self.unloaded or not self.outcomes else 0
+        wrong = self.missed() or self.unloaded or selection.unlisted() or not self.outcomes
+        session.exitstatus = 1 if wrong else 0
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter):
@@ -159,5 +162,7 @@ class _Counts:
             line("%-40s %5d of %5d pass, %5.1f %%" % (path, passed, total, 100 * passed / max(total, 1)))
         for text in self.missed():
             line("BELOW ITS FLOOR: " + text)
+        for path in selection.unlisted():
+            line("HAS A FLOOR BUT IS NOT SELECTED: " + path)
         for path in self.unloaded:
             line("NOT LOADED: " + path)
