@@ -10,8 +10,6 @@
 #include "nd4c/variable.h"
 #include "ops/gradient/gradient.h"
 
-enum { SHOWN = 200 };
-
 typedef struct backward {
   nd4c_graph_emitter emitter;
   nd4c_graph *graph;
@@ -39,8 +37,10 @@ static void mark_dependent(const nd4c_graph *graph, bool *depends) {
 }
 
 static nd4c_status fail_node(const nd4c_graph_node *node, nd4c_status status) {
-  return nd4c_fail_prefix(status, "nd4c_graph_gradient: %s%s%.*s%s", node->def->info.name,
-                          node->label[0] != '\0' ? " '" : "", SHOWN, node->label, node->label[0] != '\0' ? "'" : "");
+  char label[200];
+  const char *quote = node->label[0] != '\0' ? "'" : "";
+  return nd4c_fail_prefix(status, "nd4c_graph_gradient: %s%s%s%s%s", node->def->info.name, *quote != '\0' ? " " : "",
+                          quote, nd4c_graph_label_text(node, label, sizeof label), quote);
 }
 
 static nd4c_status find_rule(const backward *b, const nd4c_graph_node *node, nd4c_gradient_rule *rule) {

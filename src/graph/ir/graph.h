@@ -98,6 +98,9 @@ void nd4c_graph_take_back(nd4c_graph *graph, nd4c_graph_mark mark);
 /* INDEX if the graph has no such value; `what` names who asks. */
 nd4c_status nd4c_graph_check_value(const nd4c_graph *graph, nd4c_value value, const char *what);
 
+/* The node's label, in a form that is safe to print, for errors and reports; returns the buffer (look.c). */
+const char *nd4c_graph_label_text(const nd4c_graph_node *node, char *buffer, size_t size);
+
 /* Copies attribute values with everything they point to into the graph's region. */
 nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_attr_value *from, nd4c_attr_value **to);
 

@@ -1,6 +1,14 @@
 /* What programs ask about the nodes of a graph (nd4c/graph.h); `nd4c graph show` prints it. */
 #include "base/status.h"
+#include "base/text.h"
 #include "graph/ir/cost.h"
+
+#include <stdio.h>
+
+const char *nd4c_graph_label_text(const nd4c_graph_node *node, char *buffer, size_t size) {
+  (void)snprintf(buffer, size, "%s", node->label);
+  return nd4c_text_clean(buffer, false);
+}
 
 bool nd4c_op_takes_dims(nd4c_op op) {
   const nd4c_op_def *def = nd4c_op_get_def(op);

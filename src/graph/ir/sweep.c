@@ -117,10 +117,11 @@ static nd4c_status begin(sweep *s, nd4c_region *region, const nd4c_value *same_a
 }
 
 static nd4c_status fail_node(const nd4c_graph_node *node, nd4c_status status) {
-  enum { SHOWN = 200 };
+  char label[200];
   return node->def == NULL || node->label[0] == '\0'
              ? status
-             : nd4c_fail_prefix(status, "node '%.*s' (%s)", SHOWN, node->label, node->def->info.name);
+             : nd4c_fail_prefix(status, "node '%s' (%s)", nd4c_graph_label_text(node, label, sizeof label),
+                                node->def->info.name);
 }
 
 nd4c_status nd4c_rewrite_sweep_from(nd4c_rewrite *rewrite, const nd4c_value *same_as, nd4c_sweep_visit visit,
