@@ -1,7 +1,8 @@
 /* conv of engine simd with long sums, f32, channels last: a matrix product of windows, a row each, with CONSTANT
  * weights that are packed once into panels. Its sums are made of short ones, while oneDNN adds up all terms of a window
  * in one: the error of 2,304 terms is a quarter. Windows of one cell are read where they lie, others are copied side by
- * side, some rows at a time. dispatch/choice.c asks this kernel before oneDNN's. */
+ * side, some rows at a time. dispatch/choice.c asks this kernel before oneDNN's where it is
+ * faster, and after it. */
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/window.h"
 
@@ -136,6 +137,19 @@ static const char *refuse(const nd4c_call *call) {
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse(call);
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
+}
+
+/* Where this kernel takes 0.75 to 1.0 of oneDNN's time: windows of one cell, and output channels that fill no whole
+ * blocks of oneDNN's, or two with few rows. Elsewhere it took up to 1.5. */
+static bool usable_first(const nd4c_call *call, char *reason, size_t reason_size) {
+  enum { BLOCK = 64, ROWS = 256 };
+  job j;
+  if (!usable(call, reason, reason_size)) {
+    return false;
+  }
+  job_make(&j, call);
+  return (!j.copied && (j.outputs % BLOCK != 0 || (j.outputs == 2 * BLOCK && j.rows <= ROWS))) ||
+         nd4c_cpu_decline(reason, reason_size, "oneDNN is faster");
 }
 
 /* -- packing ------------------------------------------------------------------------------------------------------ */
@@ -304,8 +318,11 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+#define KERNEL(name, priority, asks)                                                                               \
+  ND4C_CPU_KERNEL("simd", conv, name, priority, ND4C_DTYPE_BIT(ND4C_FLOAT32), asks, run, .prepare = prepare,       \
+                  .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = wants_layout, \
+                  .pack = pack)
+
 const nd4c_kernel *const nd4c_cpu_simd_window_panels_kernels[] = {
-    ND4C_CPU_KERNEL("simd", conv, "conv_panels", ND4C_CPU_PRIORITY_ONEDNN + 1, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable,
-                    run, .prepare = prepare, .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE,
-                    .wants_layout = wants_layout, .pack = pack),
-    NULL};
+    KERNEL("conv_panels_first", ND4C_CPU_PRIORITY_ONEDNN + 1, usable_first),
+    KERNEL("conv_panels", ND4C_CPU_PRIORITY_ONEDNN - 1, usable), NULL};

@@ -3,8 +3,8 @@
  *
  * Each element of y is a sum of sums of SUM_TERMS products, or of fewer where the caller asks for that, both in the
  * order of k, whatever is packed and wherever blocks end: results are the same to the last bit for every way through
- * this file. The error of a sum grows with the
- * root of its length, so that of one sum of 3072 products would be four times as large. */
+ * this file. The error of a sum grows with the root of its length, so that of one sum of 3072 products would be four
+ * times as large. */
 
 enum {
   NAME(LANES) = VECTOR_BYTES / sizeof(T),
@@ -187,7 +187,8 @@ static void NAME(direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd
        .a_step = a.column_stride,
        .b_step = b.row_stride,
        .group = NAME(ALL_PANELS),
-       .sum_terms = sum_terms};
+       .sum_terms = sum_terms,
+       .ahead = b.row_stride == NAME(WIDE)}; /* one packed panel, whose rows follow each other */
   NAME(block)(m, n, k, &x, y, adds);
 }
 
