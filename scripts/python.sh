@@ -77,8 +77,8 @@ install_wheel() {
 }
 
 # python_tests CORE SAMPLE: from the wheel, never from the sources. From the build folder they take only the stub
-# backend, which no wheel contains. Threads that wait do not spin, because the tests of the other core run at the same
-# time. SAMPLE: a number, or nothing for all tests (tests/python/conftest.py).
+# backend, which no wheel contains. Threads of libraries that keep OpenMP do not spin, because the tests of the other core
+# run at the same time. SAMPLE: a number, or nothing for all tests (tests/python/conftest.py).
 python_tests() {
   env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SAMPLE="$2" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 OMP_WAIT_POLICY=passive \
     ND4C_TEST_STUB="$root/build/ci/lib/libnd4c_stub.so" \

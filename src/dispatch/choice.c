@@ -411,7 +411,7 @@ static nd4c_status check_disabled(const search *s) {
  * context. */
 static nd4c_status find_choice(search *s, nd4c_choice *choice) {
   bool taken = false, forced = s->rules.forced[0] != '\0';
-  s->tells = s->tells || forced; /* a forced engine that cannot serve is told of */
+  s->tells = s->tells || forced; /* the report on a forced engine that cannot serve the call gives the reasons */
   char reason[REASON_SIZE];
   ND4C_TRY(check_disabled(s));
   if (forced) {

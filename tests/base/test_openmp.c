@@ -218,7 +218,7 @@ static void test_static_loops(void **state) {
 /* -- regions in regions and in loops ------------------------------------------------------------------------------- */
 
 static void alone(void *user, int number, int members) {
-  code.code_barrier(); /* waits for nobody */
+  code.code_barrier(); /* the calling thread is alone in its region: it does not wait */
   atomic_fetch_add((_Atomic int *)user, number == 0 && members == 1);
 }
 

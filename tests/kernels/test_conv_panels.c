@@ -207,6 +207,34 @@ static void test_declines(void **state) {
   expect_decline(&channels_first, true, "channels do not lie side by side, or cells not equally far apart");
 }
 
+/* The kernel stands twice: before oneDNN's for what it is faster at, and after it. */
+static void test_comes_first_where_it_is_faster(void **state) {
+  static const struct {
+    int64_t outputs, side, kernel;
+    bool first;
+  } rows[] = {{96, 14, 1, true},   {96, 40, 1, true},   {128, 14, 1, true},
+              {128, 40, 1, false}, {256, 14, 1, false}, {96, 14, 2, false}};
+  const nd4c_kernel *first = named_kernel("conv", "simd.conv_panels_first");
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    conv_case c = cases[0];
+    call_frame frame = {.output.rank = 0};
+    char reason[TEXT_SIZE] = "";
+    c.x[2] = c.x[3] = rows[i].side;
+    c.w[0] = rows[i].outputs;
+    c.w[2] = c.w[3] = rows[i].kernel;
+    make_conv(&c, &frame);
+    assert_int_equal(first->usable(&frame.call, reason, sizeof reason), rows[i].first);
+    assert_string_equal(reason, rows[i].first ? "" : "oneDNN is faster");
+    assert_true(panels_kernel()->usable(&frame.call, reason, sizeof reason));
+    release(&frame);
+  }
+  assert_true(first->priority > panels_kernel()->priority);
+}
+
 /* Infinite weights times the zeros of padding are NaN, so they are not packed. */
 static void test_infinite_weights(void **state) {
   call_frame frame = {.output.rank = 0};
@@ -233,6 +261,7 @@ int main(void) {
                                      cmocka_unit_test(test_width_does_not_show),
                                      cmocka_unit_test(test_long_sums_are_exact),
                                      cmocka_unit_test(test_declines),
+                                     cmocka_unit_test(test_comes_first_where_it_is_faster),
                                      cmocka_unit_test(test_infinite_weights)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

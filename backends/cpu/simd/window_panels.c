@@ -1,8 +1,7 @@
 /* conv of engine simd with long sums, f32, channels last: a matrix product of windows, a row each, with CONSTANT
  * weights that are packed once into panels. Its sums are made of short ones, while oneDNN adds up all terms of a window
  * in one: the error of 2,304 terms is a quarter. Windows of one cell are read where they lie, others are copied side by
- * side, some rows at a time. dispatch/choice.c asks this kernel before oneDNN's where it is
- * faster, and after it. */
+ * side, some rows at a time. dispatch/choice.c asks this kernel before oneDNN's where it is faster, and after it. */
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/window.h"
 
