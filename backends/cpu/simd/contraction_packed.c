@@ -5,17 +5,19 @@
 #include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/support/contraction_strips.h"
 
-/* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN). With more rows than these, results and a part of a
- * leave the L2 cache, and oneDNN was faster. MOST_PANELS: of a part; a panel has the loops' strip_columns. */
-enum { LEAST_ROWS = 64, MOST_ROWS = 256, MOST_PANELS = 8 };
+/* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN); with more, oneDNN was faster. BLOCK_ROWS and BLOCK_PANELS: of a part at most, so
+ * that its sums and a piece of a stay in the L2 cache; a panel has the loops' strip_columns. SUMS_GAP: see sums_step. */
+enum { LEAST_ROWS = 64, MOST_ROWS = 384, BLOCK_ROWS = 256, BLOCK_PANELS = 8, SUMS_GAP = 16 };
 
 typedef struct job {
   nd4c_cpu_product p;
   const nd4c_gemm_loops *loops;
   nd4c_gemm_strips strips;
   nd4c_unary_loop activate; /* NULL: none */
+  char *sums;               /* part_bytes for each worker */
   nd4c_unary_parameters parameters;
-  int64_t panels, parts; /* of columns */
+  int64_t block, row_parts;     /* block: rows of a part; the last part may have fewer */
+  int64_t panels, column_parts; /* panels: of all columns */
 } job;
 
 static int64_t divide_up(int64_t a, int64_t b) {
@@ -112,21 +114,38 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
 
 /* Parts of about equal size, as many as the workers can share evenly. */
 static void cut(job *j, int32_t width) {
+  j->row_parts = divide_up(j->p.m, BLOCK_ROWS);
+  j->block = divide_up(divide_up(j->p.m, j->row_parts), j->loops->strip_rows) * j->loops->strip_rows;
+  j->row_parts = divide_up(j->p.m, j->block);
   j->panels = divide_up(j->p.n, j->loops->strip_columns);
-  j->parts = divide_up(j->panels, MOST_PANELS);
-  j->parts = width > 1 ? divide_up(j->parts, width) * width : j->parts;
-  j->parts = j->parts < j->panels ? j->parts : j->panels;
+  j->column_parts = divide_up(j->panels, BLOCK_PANELS);
+  const bool even = width <= 1 || j->row_parts % width == 0;
+  j->column_parts = even ? j->column_parts : divide_up(j->column_parts, width) * width;
+  j->column_parts = j->column_parts < j->panels ? j->column_parts : j->panels;
 }
 
-/* Adds bias and addend to a row of results from `column` on, and applies the activation. An addend is often much larger
- * than the product: had the sums begun with it, each part of them would be rounded to its size. */
-static void finish_row(const job *j, int64_t row, int64_t column, int64_t columns, float *y) {
-  const nd4c_cpu_product *p = &j->p;
-  if (p->bias != NULL) {
-    j->loops->start(columns, y, (const float *)p->bias->data + column, 1, y);
-  }
-  if (p->addend.tensor != NULL) {
-    const nd4c_gemm_matrix addend = matrix_of(p, &p->addend);
+/* From the sums of a part's row to the next one's: no multiple of 4 KiB, at which rows would share a few lines of the L1
+ * cache, as those of y often do. */
+static int64_t sums_step(const job *j) {
+  return BLOCK_PANELS * j->loops->strip_columns + SUMS_GAP;
+}
+
+static int64_t part_bytes(const job *j) {
+  return j->block * sums_step(j) * (int64_t)sizeof(float);
+}
+
+static int64_t scratch_bytes(const nd4c_call *call) {
+  job j;
+  nd4c_cpu_product_read(call, &j.p);
+  j.loops = nd4c_simd.gemm->float32;
+  cut(&j, call->width);
+  return part_bytes(&j) * (call->width > 1 ? call->width : 1);
+}
+
+/* Adds to a row an addend whose elements do not lie side by side, and applies the activation. */
+static void finish_row(const job *j, int64_t row, int64_t column, int64_t columns, bool adds, float *y) {
+  const nd4c_gemm_matrix addend = matrix_of(&j->p, &j->p.addend);
+  if (adds) {
     const float *from =
         (const float *)(const void *)addend.data + row * addend.row_stride + column * addend.column_stride;
     j->loops->start(columns, y, from, addend.column_stride, y);
@@ -136,22 +155,40 @@ static void finish_row(const job *j, int64_t row, int64_t column, int64_t column
   }
 }
 
+/* An addend is often much larger than the product: had the sums begun with it, each part of them would be rounded to its
+ * size. */
+static nd4c_gemm_ending ending_of(const job *j, int64_t row, int64_t column) {
+  const nd4c_cpu_product *p = &j->p;
+  nd4c_gemm_ending ending = {.y = matrix_of(p, &p->y)};
+  ending.y.data += (row * ending.y.row_stride + column) * (int64_t)sizeof(float);
+  ending.bias = p->bias != NULL ? (const float *)p->bias->data + column : NULL;
+  if (p->addend.tensor != NULL) {
+    ending.addend = matrix_of(p, &p->addend);
+    ending.addend.data += (row * ending.addend.row_stride + column) * (int64_t)sizeof(float);
+    ending.addend.data = ending.addend.column_stride == 1 ? ending.addend.data : NULL;
+  }
+  return ending;
+}
+
 static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   const nd4c_cpu_product *p = &j->p;
-  const nd4c_gemm_matrix a = matrix_of(p, &p->a), y = matrix_of(p, &p->y);
-  const bool finishes = p->bias != NULL || p->addend.tensor != NULL || j->activate != NULL;
   const int64_t wide = j->loops->strip_columns;
-  (void)worker;
+  const nd4c_gemm_matrix sums = {
+      .data = j->sums + worker * part_bytes(j), .row_stride = sums_step(j), .column_stride = 1};
   for (int64_t part = begin; part < end; part++) {
-    int64_t column = part * j->panels / j->parts * wide, column_end = (part + 1) * j->panels / j->parts * wide;
-    column_end = column_end < p->n ? column_end : p->n;
-    nd4c_gemm_matrix to = y;
-    to.data += column * (int64_t)sizeof(float);
-    j->loops->strips(p->m, column, column_end - column, p->k, a, p->b.tensor->data, j->strips, to, false,
-                     j->loops->sum_terms);
-    for (int64_t row = 0; finishes && row < p->m; row++) {
-      finish_row(j, row, column, column_end - column, (float *)(void *)to.data + row * y.row_stride);
+    const int64_t row = part / j->column_parts * j->block, at = part % j->column_parts;
+    const int64_t rows = p->m - row < j->block ? p->m - row : j->block;
+    const int64_t column = at * j->panels / j->column_parts * wide;
+    const int64_t column_end = (at + 1) * j->panels / j->column_parts * wide;
+    const int64_t columns = (column_end < p->n ? column_end : p->n) - column;
+    nd4c_gemm_matrix a = matrix_of(p, &p->a);
+    a.data += row * a.row_stride * (int64_t)sizeof(float);
+    const nd4c_gemm_ending ending = ending_of(j, row, column);
+    j->loops->strips(rows, column, columns, p->k, a, p->b.tensor->data, j->strips, sums, j->loops->sum_terms, &ending);
+    const bool adds = p->addend.tensor != NULL && ending.addend.data == NULL;
+    for (int64_t r = 0; r < rows && (adds || j->activate != NULL); r++) {
+      finish_row(j, row + r, column, columns, adds, (float *)(void *)ending.y.data + r * ending.y.row_stride);
     }
   }
 }
@@ -163,13 +200,14 @@ static nd4c_status run(const nd4c_call *call) {
   j.strips = nd4c_cpu_strips_for(j.p.k, j.p.n);
   j.activate = nd4c_cpu_activation_loop(j.p.activation, ND4C_FLOAT32);
   j.parameters = nd4c_cpu_activation_parameters(j.p.activation, ND4C_FLOAT32);
+  j.sums = call->scratch;
   cut(&j, call->width);
-  nd4c_cpu_parallel(j.parts, 1, call->width, part_range, &j);
+  nd4c_cpu_parallel(j.row_parts * j.column_parts, 1, call->width, part_range, &j);
   return ND4C_OK;
 }
 
 #define KERNEL(op)                                                                                                    \
   ND4C_CPU_KERNEL("simd", op, "packed_" #op, ND4C_CPU_PRIORITY_ONEDNN + 1, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable, run, \
-                  .prepare = prepare, .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = wants_layout, .pack = pack)
+                  .prepare = prepare, .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = wants_layout, .pack = pack)
 
 const nd4c_kernel *const nd4c_cpu_simd_contraction_packed_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

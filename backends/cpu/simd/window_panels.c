@@ -21,7 +21,8 @@ typedef struct job {
   nd4c_unary_parameters parameters;
   bool relu, copied;
   const nd4c_tensor *x, *y;
-  const float *bias, *addend;          /* NULL: none */
+  const float *bias;                   /* NULL: none */
+  float *addend;                       /* NULL: none; only read */
   int64_t x_step, y_step, addend_step; /* from one cell to the next; x_step only if windows are not copied */
   nd4c_ref_window window;
   int64_t channels, outputs, depth; /* depth: channels times cells of a window */
@@ -117,13 +118,6 @@ static const char *refuse(const nd4c_call *call) {
   if (ND4C_INT_OF(call, conv_groups) != 1) {
     return "groups of channels";
   }
-  const int64_t depth = w->size / w->shape[0], rows = y->size / w->shape[0];
-  if (depth < LEAST_TERMS) {
-    return "sums are short";
-  }
-  if (w->shape[0] < LEAST_OUTPUTS || (w->shape[0] >= MANY_OUTPUTS && depth >= MANY_TERMS && rows > FEW_ROWS)) {
-    return "few results, or many of long sums: oneDNN is faster";
-  }
   if (x->strides[1] != 1 || step_of_cells(y) == 0 || (addend != NULL && step_of_cells(addend) == 0)) {
     return "channels do not lie side by side, or cells not equally far apart";
   }
@@ -133,21 +127,41 @@ static const char *refuse(const nd4c_call *call) {
   return bias != NULL && (bias->size != y->shape[1] || bias->strides[0] != 1) ? "the bias is not contiguous" : NULL;
 }
 
+/* Other libraries are faster, and sums that are so short are one in them, too. */
+static const char *is_slow(const nd4c_call *call) {
+  const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
+  const int64_t outputs = w->shape[0], depth = w->size / outputs, rows = call->outputs[0].size / outputs;
+  if (depth < LEAST_TERMS) {
+    return "sums are short";
+  }
+  return outputs < LEAST_OUTPUTS || (outputs >= MANY_OUTPUTS && depth >= MANY_TERMS && rows > FEW_ROWS)
+             ? "few results, or many of long sums: oneDNN is faster"
+             : NULL;
+}
+
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse(call);
+  why = why != NULL ? why : is_slow(call);
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
-/* Where this kernel takes 0.75 to 1.0 of oneDNN's time: windows of one cell, and output channels that fill no whole
- * blocks of oneDNN's, or two with few rows. Elsewhere it took up to 1.5. */
+/* Where this kernel takes 0.6 to 1.0 of oneDNN's time: windows of one cell, and
+ * - results with gaps between their cells, which a concat has and oneDNN would have to copy;
+ * - very few cells, or few with many terms;
+ * - output channels that fill no whole blocks of oneDNN's, or two with few rows.
+ * Elsewhere it took up to 1.5. */
 static bool usable_first(const nd4c_call *call, char *reason, size_t reason_size) {
-  enum { BLOCK = 64, ROWS = 256 };
-  job j;
-  if (!usable(call, reason, reason_size)) {
-    return false;
+  enum { BLOCK = 64, SOME_ROWS = 256, SINGLE_ROWS = 4, DEEP_TERMS = 480 };
+  const char *why = refuse(call);
+  if (why != NULL) {
+    return nd4c_cpu_decline(reason, reason_size, "%s", why);
   }
+  job j;
   job_make(&j, call);
-  return (!j.copied && (j.outputs % BLOCK != 0 || (j.outputs == 2 * BLOCK && j.rows <= ROWS))) ||
+  const bool gaps = j.y_step != j.outputs;
+  const bool few = j.rows <= SINGLE_ROWS || (j.rows <= FEW_ROWS && j.depth >= DEEP_TERMS);
+  const bool fits = j.outputs % BLOCK != 0 || (j.outputs == 2 * BLOCK && j.rows <= SOME_ROWS);
+  return (!j.copied && (gaps || few || (fits && is_slow(call) == NULL))) ||
          nd4c_cpu_decline(reason, reason_size, "oneDNN is faster");
 }
 
@@ -277,12 +291,10 @@ static void copy_window(const job *j, int64_t row, float *to) {
   }
 }
 
-/* Adds bias and addend to one row of results from `column` on, and applies the activation. */
-static void finish_row(const job *j, int64_t row, int64_t column, int64_t columns, float *y) {
-  const float *addend = j->addend != NULL ? j->addend + row * j->addend_step + column : NULL;
-  j->loops->finish(columns, j->bias != NULL ? j->bias + column : NULL, addend, j->relu, y);
-  if (j->activate != NULL) {
-    j->activate(columns, y, y, &j->parameters);
+static void activate(const job *j, int64_t cells, int64_t columns, float *y) {
+  const bool dense = columns == j->y_step;
+  for (int64_t i = 0; i < (dense ? 1 : cells) && j->activate != NULL; i++) {
+    j->activate(dense ? cells * columns : columns, y + i * j->y_step, y + i * j->y_step, &j->parameters);
   }
 }
 
@@ -297,16 +309,17 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     const int64_t columns = (end_of_part < j->outputs ? end_of_part : j->outputs) - column;
     float *to = (float *)j->y->data + row * j->y_step + column;
     nd4c_gemm_matrix a = {.row_stride = j->copied ? j->depth : j->x_step, .column_stride = 1};
-    nd4c_gemm_matrix y = {.data = (char *)to, .row_stride = j->y_step, .column_stride = 1};
+    nd4c_gemm_ending ending = {.relu = j->relu, .bias = j->bias != NULL ? j->bias + column : NULL};
+    ending.y = (nd4c_gemm_matrix){.data = (char *)to, .row_stride = j->y_step, .column_stride = 1};
+    ending.addend = (nd4c_gemm_matrix){.row_stride = j->addend_step, .column_stride = 1};
+    ending.addend.data = j->addend != NULL ? (char *)(j->addend + row * j->addend_step + column) : NULL;
     a.data = j->copied ? (char *)windows : (char *)((float *)j->x->data + row * j->x_step);
     for (int64_t i = 0; j->copied && i < rows; i++) {
       copy_window(j, row + i, windows + i * j->depth);
     }
     j->loops->strips(rows, column, columns, j->depth, a, j->call->inputs[ND4C_IN_conv_w].data,
-                     (nd4c_gemm_strips){j->loops->strip_columns, j->depth}, y, false, SUM_TERMS);
-    for (int64_t i = 0; i < rows; i++) {
-      finish_row(j, row + i, column, columns, to + i * j->y_step);
-    }
+                     (nd4c_gemm_strips){j->loops->strip_columns, j->depth}, ending.y, SUM_TERMS, &ending);
+    activate(j, rows, columns, to);
   }
 }
 

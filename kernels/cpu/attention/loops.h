@@ -202,7 +202,7 @@ static void NAME(multiply_keys)(const NAME(state) * s, const T *k, int64_t step,
     rows = NAME(strip_rows)(count - row);
     NAME(strip_any)
     (rows, s->width, s->panel->head, k + row * step, step, feature, s->q, NAME(WIDE), (NAME(ahead)){.from = s->q},
-     s->scores + row * NAME(WIDE), NAME(WIDE), false, s->panel->head);
+     s->scores + row * NAME(WIDE), NAME(WIDE), false, s->panel->head, NULL);
   }
 }
 
@@ -303,7 +303,7 @@ static void NAME(weigh)(const NAME(state) * s, const T *v, int64_t step, int64_t
     rows = NAME(strip_rows)(n - row);
     NAME(strip_any)
     (rows, s->width, count, v + row * feature, feature, step, s->scores, NAME(WIDE), (NAME(ahead)){.from = s->scores},
-     y + row * NAME(WIDE), NAME(WIDE), false, count);
+     y + row * NAME(WIDE), NAME(WIDE), false, count, NULL);
   }
 }
 

@@ -19,6 +19,14 @@ typedef struct nd4c_gemm_strips {
   int64_t columns, depth;
 } nd4c_gemm_strips;
 
+/* What happens to sums when they are complete; columns of all matrices have stride 1. */
+typedef struct nd4c_gemm_ending {
+  nd4c_gemm_matrix y;      /* where the results go; may be where the sums are */
+  const void *bias;        /* added to each row; NULL: none */
+  nd4c_gemm_matrix addend; /* added; data NULL: none */
+  bool relu;               /* 0 instead of negative results; NaN stays */
+} nd4c_gemm_ending;
+
 typedef struct nd4c_gemm_loops {
   /* y [m, n] = a [m, k] b [k, n], added to what y holds if `adds`. buffer: buffer_bytes, aligned to 64. For one
    * thread: callers share out parts, best of multiples of strip_rows and strip_columns. */
@@ -31,10 +39,11 @@ typedef struct nd4c_gemm_loops {
   void (*direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y, bool adds,
                  int64_t sum_terms);
   /* The same with a b that `pack` has packed, for columns [column, column + n) of it: `column` is a multiple of
-   * strip_columns, and so are the columns of a strip unless there is only one. y: the first of them. */
+   * strip_columns, and so are the columns of a strip unless there is only one. sums, bias, addend and ending->y: the
+   * first of these columns. sums: where parts of sums are kept, without gaps between columns. */
   void (*pack)(int64_t n, int64_t k, nd4c_gemm_matrix b, nd4c_gemm_strips strips, void *to);
   void (*strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
-                 nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds, int64_t sum_terms);
+                 nd4c_gemm_strips strips, nd4c_gemm_matrix sums, int64_t sum_terms, const nd4c_gemm_ending *ending);
   /* y[i] = bias[i] + addend[i * step] for i in [0, n); either may be NULL. */
   void (*start)(int64_t n, const void *bias, const void *addend, int64_t step, void *y);
   /* y[i] = y[i] + bias[i] + addend[i], or 0 if that is negative and `relu`, for i in [0, n); either may be NULL. */

@@ -75,7 +75,7 @@ static void NAME(strip_apart)(int64_t rows, int64_t columns, int64_t k, const T 
       beside[r * NAME(WIDE) + c] = y[r * to.row_stride + c * to.column_stride];
     }
   }
-  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, ahead, beside, NAME(WIDE), adds, sum_terms);
+  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, ahead, beside, NAME(WIDE), adds, sum_terms, NULL);
   for (int64_t r = 0; r < rows; r++) {
     for (int64_t c = 0; c < columns; c++) {
       y[r * to.row_stride + c * to.column_stride] = beside[r * NAME(WIDE) + c];
@@ -101,7 +101,8 @@ enum { NAME(ALL_PANELS) = INT32_MAX }; /* a group of all of them */
  * part of b that is needed after this one, NULL for none: all strips together prefetch it, since memory gives a few
  * bytes a cycle. */
 static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first, const NAME(operands) * x, int64_t k,
-                        const T *b, const T *next, T *y, nd4c_gemm_matrix to, bool adds) {
+                        const T *b, const T *next, T *y, nd4c_gemm_matrix to, bool adds,
+                        const NAME(ending) * ending) {
   const int64_t strips = (m + TILE_ROWS - 1) / TILE_ROWS;
   NAME(ahead) ahead = {.from = next != NULL ? next : b, .step = next != NULL ? (NAME(WIDE) + strips - 1) / strips : 0};
   for (int64_t row = 0, rows; row < m; row += rows, ahead.from += terms * ahead.step) {
@@ -110,8 +111,15 @@ static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first
     const T *a = x->a + row * (x->packed ? k : x->a_row) + first * a_step;
     T *at = y + row * to.row_stride;
     if (to.column_stride == 1) {
+      NAME(ending) here;
+      if (ending != NULL) {
+        here = *ending;
+        here.addend += here.addend != NULL ? row * here.addend_row : 0;
+        here.y += row * here.y_row;
+      }
       NAME(strip_any)
-      (rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to.row_stride, adds, x->sum_terms);
+      (rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to.row_stride, adds, x->sum_terms,
+       ending != NULL ? &here : NULL);
     } else {
       NAME(strip_apart)(rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to, adds, x->sum_terms);
     }
@@ -126,9 +134,20 @@ static const T *NAME(needed_next)(const NAME(operands) * x, const T *group, int6
   return x->ahead && next != NULL ? next + within * terms * NAME(WIDE) : NULL;
 }
 
+static NAME(ending) NAME(ending_at)(const nd4c_gemm_ending *ending, int64_t column) {
+  const T *bias = ending->bias, *addend = (const void *)ending->addend.data;
+  return (NAME(ending)){.bias = bias != NULL ? bias + column : NULL,
+                        .addend = addend != NULL ? addend + column : NULL,
+                        .addend_row = ending->addend.row_stride,
+                        .y = (T *)(void *)ending->y.data + column,
+                        .y_row = ending->y.row_stride,
+                        .relu = ending->relu};
+}
+
 /* y = (y +) a b, strip by strip: SUM_TERMS rows of a panel of b stay in the L1 cache while all rows of a pass, and as
  * many columns of a in the L2 cache while all panels do. k == 0 still has to write zeros. */
-static void NAME(block)(int64_t m, int64_t n, int64_t k, const NAME(operands) * x, nd4c_gemm_matrix to, bool adds) {
+static void NAME(block)(int64_t m, int64_t n, int64_t k, const NAME(operands) * x, nd4c_gemm_matrix to, bool adds,
+                        const nd4c_gemm_ending *ending) {
   for (int64_t first = 0; first == 0 || first < k; first += NAME(SUM_TERMS)) {
     int64_t terms = k - first < NAME(SUM_TERMS) ? k - first : NAME(SUM_TERMS), within = x->within;
     const T *group = x->b + first * x->b_step;
@@ -137,7 +156,13 @@ static void NAME(block)(int64_t m, int64_t n, int64_t k, const NAME(operands) * 
       int64_t columns = n - column < NAME(WIDE) ? n - column : NAME(WIDE);
       const T *next = NAME(needed_next)(x, group, within, n - column, terms, deeper);
       T *y = (T *)(void *)to.data + column * to.column_stride;
-      NAME(panel)(m, columns, terms, first, x, k, group + within * NAME(WIDE), next, y, to, adds || first > 0);
+      NAME(ending) end;
+      const bool ends = ending != NULL && first + terms == k;
+      if (ends) {
+        end = NAME(ending_at)(ending, column);
+      }
+      NAME(panel)
+      (m, columns, terms, first, x, k, group + within * NAME(WIDE), next, y, to, adds || first > 0, ends ? &end : NULL);
       bool last = ++within == x->group;
       within = last ? 0 : within;
       group += last ? x->b_group : 0;
@@ -172,7 +197,7 @@ static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, 
         (rows, deep, a_data + row * a.row_stride + depth * a.column_stride, a.row_stride, a.column_stride, a_packed);
         nd4c_gemm_matrix to = y;
         to.data += (row * y.row_stride + column * y.column_stride) * (int64_t)sizeof(T);
-        NAME(block)(rows, columns, deep, &x, to, adds || depth > 0);
+        NAME(block)(rows, columns, deep, &x, to, adds || depth > 0, NULL);
       }
     }
   }
@@ -189,11 +214,12 @@ static void NAME(direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd
        .group = NAME(ALL_PANELS),
        .sum_terms = sum_terms,
        .ahead = b.row_stride == NAME(WIDE)}; /* one packed panel, whose rows follow each other */
-  NAME(block)(m, n, k, &x, y, adds);
+  NAME(block)(m, n, k, &x, y, adds, NULL);
 }
 
 static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
-                         nd4c_gemm_strips strips, nd4c_gemm_matrix y, bool adds, int64_t sum_terms) {
+                         nd4c_gemm_strips strips, nd4c_gemm_matrix sums, int64_t sum_terms,
+                         const nd4c_gemm_ending *ending) {
   const int64_t size = strips.columns * strips.depth;
   NAME(operands)
   x = {.a = (const void *)a.data,
@@ -206,7 +232,7 @@ static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_g
        .b_group = size,
        .sum_terms = sum_terms,
        .ahead = true};
-  NAME(block)(m, n, k, &x, y, adds);
+  NAME(block)(m, n, k, &x, sums, false, ending);
 }
 
 /* A strip of up to `width` columns whose elements lie `along` apart, `columns` of them. LINE rows of each column are

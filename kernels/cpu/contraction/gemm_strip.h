@@ -15,15 +15,69 @@ typedef struct NAME(ahead) {
   int64_t step;
 } NAME(ahead);
 
+/* What happens to the sums of a strip when they are complete. */
+typedef struct NAME(ending) {
+  const T *bias;   /* added to each row; NULL: none */
+  const T *addend; /* added, its rows addend_row apart; NULL: none */
+  int64_t addend_row;
+  T *y; /* where the results go, instead of where the sums were */
+  int64_t y_row;
+  bool relu;
+} NAME(ending);
+
+/* 0 instead of negative elements; NaN stays. */
+ND4C_INLINED V NAME(relu)(V x) {
+  const V zero = REPEAT(0);
+  const __typeof__(x < zero) negative = x < zero;
+  return (V)(~negative & (__typeof__(negative))x);
+}
+
+/* Adds rows `row` apart to the sums of a strip. */
+ND4C_INLINED void NAME(add_rows)(int rows, int vectors, bool whole, int64_t last, const T *from, int64_t row,
+                                 V sum[][2]) {
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+      const T *at = from + r * row + v * NAME(LANES);
+      sum[r][v] += whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
+    }
+  }
+}
+
+ND4C_INLINED void NAME(end)(int rows, int vectors, bool whole, int64_t last, const NAME(ending) * ending, V sum[][2]) {
+  if (ending->bias != NULL) {
+    NAME(add_rows)(rows, vectors, whole, last, ending->bias, 0, sum);
+  }
+  if (ending->addend != NULL) {
+    NAME(add_rows)(rows, vectors, whole, last, ending->addend, ending->addend_row, sum);
+  }
+  if (ending->relu) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; v++) {
+        sum[r][v] = NAME(relu)(sum[r][v]);
+      }
+    }
+  }
+}
+
 /* `rows` rows and `vectors` vectors of y, the last of which has `last` elements unless it is whole. The first three
  * are constants where this is called, so that the sums stay in registers. */
 ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, int64_t k, const T *a, int64_t a_row,
                               int64_t a_step, const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row,
-                              bool adds, int64_t sum_terms) {
+                              bool adds, int64_t sum_terms, const NAME(ending) * ending) {
 #pragma GCC unroll 16
   for (int r = 0; r < rows && adds; r++) {
     __builtin_prefetch(y + r * y_row);
     __builtin_prefetch(y + r * y_row + (vectors - 1) * NAME(LANES));
+  }
+  const int64_t three = 3 * a_row;
+  const T *fours[(TILE_ROWS + 3) / 4]; /* of four rows of a each, the first */
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; r += 4) {
+    fours[r / 4] = a + r * a_row;
   }
   for (int64_t i = 0; i < k || i == 0; adds = true) {
     const int64_t end = k - i < sum_terms ? k : i + sum_terms;
@@ -39,28 +93,41 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
       V row[2];
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; v++) {
-        const T *at = b + i * b_step + v * NAME(LANES);
+        const T *at = b + v * NAME(LANES);
         row[v] = whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
       }
       __builtin_prefetch(ahead.from, 0, 2);
       ahead.from += ahead.step;
 #pragma GCC unroll 16
       for (int r = 0; r < rows; r++) {
-        V factor = REPEAT(a[r * a_row + i * a_step]);
+        V factor = REPEAT(fours[r / 4][r % 4 == 3 ? three : r % 4 * a_row]);
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) {
           sum[r][v] = FUSED(factor, row[v], sum[r][v]);
         }
       }
+      b += b_step;
+      ND4C_ADDRESS(b);
+#pragma GCC unroll 4
+      for (int r = 0; r < rows; r += 4) {
+        fours[r / 4] += a_step;
+        ND4C_ADDRESS(fours[r / 4]);
+      }
     }
+    const bool ends = ending != NULL && end == k;
+    if (adds) {
+      NAME(add_rows)(rows, vectors, whole, last, y, y_row, sum);
+    }
+    if (ends) {
+      NAME(end)(rows, vectors, whole, last, ending, sum);
+    }
+    T *to = ends ? ending->y : y;
+    const int64_t to_row = ends ? ending->y_row : y_row;
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; v++) {
-        T *at = y + r * y_row + v * NAME(LANES);
-        if (adds) {
-          sum[r][v] += whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
-        }
+        T *at = to + r * to_row + v * NAME(LANES);
         if (whole || v + 1 < vectors) {
           STORE(at, sum[r][v]);
         } else {
@@ -75,16 +142,16 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
 }
 
 #define STRIP_OF(rows, vectors, whole) \
-  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, ahead, y, y_row, adds, sum_terms)
+  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, ahead, y, y_row, adds, sum_terms, ending)
 #define STRIP(rows)                                                                  \
   (whole          ? vectors == 2 ? STRIP_OF(rows, 2, true) : STRIP_OF(rows, 1, true) \
             : vectors == 2 ? STRIP_OF(rows, 2, false)                                \
                   : STRIP_OF(rows, 1, false))
 
-/* rows: one of strip_rows's. columns: at most two vectors. sum_terms: at least 1. */
+/* rows: one of strip_rows's. columns: at most two vectors. sum_terms: at least 1. ending: NULL for none. */
 static void NAME(strip_any)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
                             const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row, bool adds,
-                            int64_t sum_terms) {
+                            int64_t sum_terms, const NAME(ending) * ending) {
   int vectors = columns > NAME(LANES) ? 2 : 1;
   int64_t last = columns - (vectors - 1) * NAME(LANES);
   bool whole = last == NAME(LANES);

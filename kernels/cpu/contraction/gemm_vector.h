@@ -41,6 +41,10 @@ enum { VECTOR_BYTES = 16, TILE_ROWS = 4 };
 #define ND4C_IN_REGISTER(vector) ((void)0)
 #endif
 
+/* Says that a pointer which a loop moves on stays one pointer. GCC would make one of each address that is computed from
+ * it, more than there are registers, and load them in the loop. */
+#define ND4C_ADDRESS(pointer) __asm__("" : "+r"(pointer))
+
 typedef float vector_float32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef double vector_float64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
