@@ -30,20 +30,6 @@ static bool is_concat(const nd4c_graph_node *node) {
   return node->def->info.op == ND4C_OP_concat;
 }
 
-/* A conv computes so much for each element that a copy of its result to where it belongs costs little. A conv of single
- * cells does not: it takes about as long as the concat. */
-static bool is_long_conv(const nd4c_graph *graph, const nd4c_graph_node *node) {
-  if (node->def->info.op != ND4C_OP_conv) {
-    return false;
-  }
-  const nd4c_graph_value *w = &graph->values[node->inputs[ND4C_IN_conv_w]];
-  int64_t cells = 1;
-  for (int32_t i = 2; i < w->rank; i++) {
-    cells *= w->shape[i];
-  }
-  return cells > 1;
-}
-
 static void note_uses(joins *work) {
   const nd4c_graph *graph = work->plan->graph;
   for (int32_t i = 0; i < graph->node_count; i++) {
@@ -72,7 +58,7 @@ static bool is_part(const joins *work, nd4c_value value, const nd4c_graph_value 
   }
   const nd4c_graph_node *producer = &graph->nodes[part->producer];
   return producer->output_count == 1 && nd4c_plan_segment_of(work->plan, part->producer) < 0 &&
-         (is_concat(producer) || is_long_conv(graph, producer) || takes_gaps(producer));
+         (is_concat(producer) || producer->def->info.op == ND4C_OP_conv || takes_gaps(producer));
 }
 
 static bool is_join(const joins *work, int32_t index) {
