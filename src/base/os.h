@@ -141,6 +141,20 @@ void nd4c_os_call_at_exit(void (*function)(void *));
 /* The number of processors that this process may use: the cores (by hwloc, else by the kernel's list) within its
  * affinity and the cpu.max of its control group. */
 int32_t nd4c_os_processors(void);
+/* The processor that the calling thread runs on at this moment; -1 if unknown. */
+int32_t nd4c_os_processor(void);
+/* The processors that a thread may run on. */
+typedef struct nd4c_os_placement {
+  int64_t thread;
+  int32_t avoided;      /* -1: none */
+  uint64_t allowed[16]; /* without regard to `avoided` */
+} nd4c_os_placement;
+/* Reads those of the calling thread. False if that is one processor, or if the system does not say. */
+bool nd4c_os_placement_read(nd4c_os_placement *placement);
+/* Keeps the thread, which is one of this process, off one processor; -1: off none. Where the user or the system has
+ * changed the processors that the thread may run on, their choice counts from now on. Does nothing where no processor
+ * would be left. */
+void nd4c_os_placement_avoid(nd4c_os_placement *placement, int32_t processor);
 /* Writes the processor's model name, or "". */
 void nd4c_os_cpu_model(char *text, size_t size);
 /* Bit masks of the instruction-set extensions that the system reports (word 0 and 1); 0 if it reports none. */

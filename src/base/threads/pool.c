@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include "base/os_lock.h"
 #include "base/threads/parallel.h"
+#include "base/threads/placement.h"
 
 /* A thread that waits spins this long before it sleeps: longer than the gap between two ops of a busy program, but much
  * shorter than a time slice. After a failure to start a thread the pool waits before it tries again. */
@@ -110,6 +111,9 @@ void nd4c_pool_help(nd4c_pool_job *job) {
 
 void nd4c_pool_open(nd4c_pool_job *job, int32_t helpers, int32_t budget) {
   const int32_t own = job->pieces - 1;
+  if (!atomic_load_explicit(&crowded, memory_order_relaxed)) {
+    nd4c_placement_leave_caller();
+  }
   job->most_helpers = budget > own ? budget : own;
   job->younger = NULL;
   atomic_store_explicit(&job->inside, 0, memory_order_relaxed);
@@ -140,6 +144,7 @@ void nd4c_pool_close(nd4c_pool_job *job) {
     now = atomic_load_explicit(&job->inside, memory_order_acquire);
   }
   if (now != 0) {
+    nd4c_placement_free();
     now = atomic_fetch_or_explicit(&job->inside, CALLER_SLEEPS, memory_order_acq_rel) | CALLER_SLEEPS;
     while (now != CALLER_SLEEPS) {
       nd4c_os_wait(&job->inside, now);
@@ -165,6 +170,7 @@ static void await_jobs(uint32_t seen) {
 
 static void helper_main(void *argument) {
   (void)argument;
+  nd4c_placement_join();
   for (;;) {
     const uint32_t seen = atomic_load(&published), born = atomic_load(&generation);
     nd4c_pool_job *job = job_join();
@@ -206,6 +212,7 @@ void nd4c_pool_reset(void) {
   atomic_fetch_add(&generation, 1);
   /* The forking thread did not hold the lock; a thread of the parent may have, and cannot release it here. */
   nd4c_lock_init(&pool_lock);
+  nd4c_placement_reset();
   oldest = youngest = NULL;
   retry_from = 0;
   inside = false;
