@@ -1,5 +1,5 @@
-/* Implements os.h for Linux: the processor that a thread runs on, and those that it may run on. threads/placement.c calls
- * it. */
+/* Implements os.h for Linux: the processor that a thread runs on, and those that it may run on. threads/placement.c
+ * calls it. */
 #define _GNU_SOURCE /* sched_getcpu, sched_setaffinity, gettid */
 
 #include <sched.h>
@@ -40,7 +40,7 @@ void nd4c_os_placement_avoid(nd4c_os_placement *placement, int32_t processor) {
     return;
   }
   const cpu_set_t own = without(allowed, placement->avoided);
-  if (!CPU_EQUAL(&now, &own)) { /* somebody else has changed it meanwhile: taskset, a control group */
+  if (!CPU_EQUAL(&now, &own)) { /* taskset or another program has changed them */
     allowed = now;
     memcpy(placement->allowed, &allowed, sizeof allowed);
   }

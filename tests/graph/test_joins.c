@@ -61,15 +61,23 @@ static void parts_of_parts(void **state) {
   check_joins(graph, make_conv(graph, all, CHANNELS + 3 * 32, 8, 1), 3, false);
 }
 
-/* What reads a part by single cells, or writes it so, wants it without gaps. */
+/* As in SqueezeNet: convs of single cells, and others, with an activation each. */
+static void parts_of_single_cells(void **state) {
+  (void)state;
+  for (int64_t kernel = 1; kernel <= 3; kernel += 2) {
+    nd4c_value x = ND4C_VALUE_NONE;
+    nd4c_graph *graph = start(&x);
+    nd4c_value thin = check_unary(graph, ND4C_OP_relu, make_conv(graph, x, CHANNELS, 40, 1));
+    nd4c_value other = check_unary(graph, ND4C_OP_sigmoid, make_conv(graph, x, CHANNELS, 24, kernel));
+    check_joins(graph, make_conv(graph, make_concat(graph, thin, other), 64, 8, 1), 1, false);
+  }
+}
+
+/* What reads a part, but for concats, wants it without gaps. */
 static void concats_that_stay_steps(void **state) {
   (void)state;
   nd4c_value x = ND4C_VALUE_NONE;
   nd4c_graph *graph = start(&x);
-  nd4c_value thin = make_conv(graph, x, CHANNELS, 32, 1), wide = make_conv(graph, x, CHANNELS, 32, 3);
-  check_joins(graph, make_conv(graph, make_concat(graph, thin, wide), 64, 8, 1), 0, true);
-
-  graph = start(&x);
   nd4c_value part = make_conv(graph, x, CHANNELS, 32, 3), other = make_conv(graph, x, CHANNELS, 32, 3);
   nd4c_value joined = make_conv(graph, make_concat(graph, part, other), 64, 8, 1);
   check_joins(graph, check_binary(graph, ND4C_OP_add, joined, make_conv(graph, part, 32, 8, 3)), 0, true);
@@ -113,8 +121,8 @@ static void transposed_convs_have_the_order_of_convs(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_parts), cmocka_unit_test(concats_that_stay_steps),
-                                     cmocka_unit_test(parts_of_two_concats),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_parts), cmocka_unit_test(parts_of_single_cells),
+                                     cmocka_unit_test(concats_that_stay_steps), cmocka_unit_test(parts_of_two_concats),
                                      cmocka_unit_test(transposed_convs_have_the_order_of_convs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

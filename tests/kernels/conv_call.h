@@ -1,5 +1,5 @@
-/* Calls of conv for the tests of single kernels (test_winograd.c, test_conv_panels.c): operands with random contents.
- */
+/* Calls of conv for the tests of single kernels (test_winograd.c, test_conv_panels.c, test_conv_few.c): operands with
+ * random contents. */
 #ifndef ND4C_TESTS_KERNELS_CONV_CALL_H
 #define ND4C_TESTS_KERNELS_CONV_CALL_H
 
@@ -16,6 +16,11 @@ typedef struct conv_case {
   bool bias, addend;
   layout order; /* of x, y and the addend; CHANNELS_LAST unless a test sets another */
 } conv_case;
+
+/* A test whose kernel reads x in another order defines this before. */
+#ifndef CONV_X_ORDER
+#define CONV_X_ORDER(c) (c)->order
+#endif
 
 static void add_conv_operand(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape, layout how) {
   operand *op = &frame->operands[input];
@@ -40,7 +45,7 @@ static void make_conv(const conv_case *c, call_frame *frame) {
   const int32_t spatial = c->rank - 2;
   int64_t result[5];
   conv_result_shape(c, result);
-  add_conv_operand(frame, ND4C_IN_conv_x, c->rank, c->x, c->order);
+  add_conv_operand(frame, ND4C_IN_conv_x, c->rank, c->x, CONV_X_ORDER(c));
   add_conv_operand(frame, ND4C_IN_conv_w, c->rank, c->w, C_ORDER);
   if (c->bias) {
     add_conv_operand(frame, ND4C_IN_conv_bias, 1, c->w, C_ORDER);

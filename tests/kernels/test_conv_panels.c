@@ -210,10 +210,12 @@ static void test_declines(void **state) {
 /* The kernel stands twice: before oneDNN's for what it is faster at, and after it. */
 static void test_comes_first_where_it_is_faster(void **state) {
   static const struct {
-    int64_t outputs, side, kernel;
-    bool first;
-  } rows[] = {{96, 14, 1, true},   {96, 40, 1, true},   {128, 14, 1, true},
-              {128, 40, 1, false}, {256, 14, 1, false}, {96, 14, 2, false}};
+    int64_t channels, outputs, side, kernel;
+    bool first, otherwise; /* otherwise: after oneDNN's */
+  } rows[] = {{200, 96, 14, 1, true, true},   {200, 96, 40, 1, true, true},   {200, 128, 14, 1, true, true},
+              {200, 128, 40, 1, false, true}, {200, 256, 14, 1, false, true}, {200, 96, 14, 2, false, true},
+              {480, 256, 8, 1, true, true},   {480, 256, 9, 1, false, true},  {479, 256, 8, 1, false, true},
+              {16, 12, 2, 1, true, false},    {16, 12, 3, 1, false, false}};
   const nd4c_kernel *first = named_kernel("conv", "simd.conv_panels_first");
   (void)state;
   if (is_left_to_libraries()) {
@@ -223,16 +225,57 @@ static void test_comes_first_where_it_is_faster(void **state) {
     conv_case c = cases[0];
     call_frame frame = {.output.rank = 0};
     char reason[TEXT_SIZE] = "";
+    c.x[1] = c.w[1] = rows[i].channels;
     c.x[2] = c.x[3] = rows[i].side;
     c.w[0] = rows[i].outputs;
     c.w[2] = c.w[3] = rows[i].kernel;
     make_conv(&c, &frame);
     assert_int_equal(first->usable(&frame.call, reason, sizeof reason), rows[i].first);
     assert_string_equal(reason, rows[i].first ? "" : "oneDNN is faster");
-    assert_true(panels_kernel()->usable(&frame.call, reason, sizeof reason));
+    assert_int_equal(panels_kernel()->usable(&frame.call, reason, sizeof reason), rows[i].otherwise);
     release(&frame);
   }
   assert_true(first->priority > panels_kernel()->priority);
+}
+
+/* A result with gaps between its cells, as a part of a concat has: oneDNN would have to copy it. */
+static void test_comes_first_where_results_have_gaps(void **state) {
+  const conv_case c = {4,    {2, 20, 9, 7}, {128, 20, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, ND4C_ACTIVATION_RELU,
+                       true, true,          CHANNELS_LAST};
+  const nd4c_kernel *first = named_kernel("conv", "simd.conv_panels_first");
+  enum { WIDER = 150, FIRST = 11 };
+  conv_case whole = c;
+  call_frame frame = {.output.rank = 0}, wide = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  whole.x[1] = whole.w[1] = WIDER;
+  make_conv(&c, &frame);
+  make_conv(&whole, &wide);
+  run_kernel(engine_kernel("conv", "reference"), &frame);
+  double *expected = result_numbers(&frame);
+  assert_false(first->usable(&frame.call, reason, sizeof reason));
+  nd4c_tensor *y = &frame.output;
+  const nd4c_tensor dense = *y;
+  const operand *image = &wide.operands[ND4C_IN_conv_x];
+  float *cells = image->memory;
+  const float before = cells[FIRST - 1], after = cells[FIRST + 128];
+  y->data = cells + FIRST;
+  y->strides = image->strides;
+  assert_true(first->usable(&frame.call, reason, sizeof reason));
+  run_packed_kernel(first, ND4C_IN_conv_w, &frame);
+  int64_t index[8] = {0};
+  for (int64_t i = 0; i < y->size; i++, nd4c_index_next(y->rank, y->shape, index)) {
+    const double got = (double)cells[FIRST + nd4c_index_offset(y->rank, index, y->strides)];
+    assert_true(fabs(got - expected[i]) <= 1e-5);
+  }
+  assert_true(cells[FIRST - 1] == before && cells[FIRST + 128] == after);
+  *y = dense;
+  free(expected);
+  release(&frame);
+  release(&wide);
 }
 
 /* Infinite weights times the zeros of padding are NaN, so they are not packed. */
@@ -262,6 +305,7 @@ int main(void) {
                                      cmocka_unit_test(test_long_sums_are_exact),
                                      cmocka_unit_test(test_declines),
                                      cmocka_unit_test(test_comes_first_where_it_is_faster),
+                                     cmocka_unit_test(test_comes_first_where_results_have_gaps),
                                      cmocka_unit_test(test_infinite_weights)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

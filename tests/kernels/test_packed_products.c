@@ -20,6 +20,8 @@ static const product_case cases[] = {
     {250, 96, 520, true, false, true, ND4C_ACTIVATION_RELU, C_ORDER},
     {131, 130, 70, false, true, true, ND4C_ACTIVATION_SWISH, C_ORDER},
     {64, 1000, 31, true, true, false, ND4C_ACTIVATION_TANH, C_ORDER},
+    {257, 129, 300, false, true, true, ND4C_ACTIVATION_RELU, C_ORDER},
+    {384, 100, 65, true, false, true, ND4C_ACTIVATION_NONE, C_ORDER},
 };
 
 static const nd4c_kernel *packed_kernel(const char *op) {
@@ -236,7 +238,7 @@ static void test_declines(void **state) {
   make_linear(&few, &small);
   expect_decline(&small, "a batch, few rows, many rows, or few multiplications");
   release(&small);
-  const product_case many = {257, 128, 64, false, false, false, ND4C_ACTIVATION_NONE, C_ORDER};
+  const product_case many = {385, 128, 64, false, false, false, ND4C_ACTIVATION_NONE, C_ORDER};
   call_frame tall = {.output.rank = 0};
   make_linear(&many, &tall);
   expect_decline(&tall, "a batch, few rows, many rows, or few multiplications");

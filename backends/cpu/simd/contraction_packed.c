@@ -5,8 +5,9 @@
 #include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/support/contraction_strips.h"
 
-/* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN); with more, oneDNN was faster. BLOCK_ROWS and BLOCK_PANELS: of a part at most, so
- * that its sums and a piece of a stay in the L2 cache; a panel has the loops' strip_columns. SUMS_GAP: see sums_step. */
+/* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN); with more, oneDNN was faster. BLOCK_ROWS and
+ * BLOCK_PANELS: of a part at most, so that its sums and a piece of a stay in the L2 cache; a panel has the loops'
+ * strip_columns. SUMS_GAP: see sums_step. */
 enum { LEAST_ROWS = 64, MOST_ROWS = 384, BLOCK_ROWS = 256, BLOCK_PANELS = 8, SUMS_GAP = 16 };
 
 typedef struct job {
@@ -124,14 +125,15 @@ static void cut(job *j, int32_t width) {
   j->column_parts = j->column_parts < j->panels ? j->column_parts : j->panels;
 }
 
-/* From the sums of a part's row to the next one's: no multiple of 4 KiB, at which rows would share a few lines of the L1
- * cache, as those of y often do. */
+/* From the sums of a part's row to the next one's: no multiple of 4 KiB, at which rows would share a few lines of the
+ * L1 cache, as those of y often do. */
 static int64_t sums_step(const job *j) {
-  return BLOCK_PANELS * j->loops->strip_columns + SUMS_GAP;
+  return divide_up(j->panels, j->column_parts) * j->loops->strip_columns + SUMS_GAP;
 }
 
+/* Sums that are complete at once are kept nowhere. */
 static int64_t part_bytes(const job *j) {
-  return j->block * sums_step(j) * (int64_t)sizeof(float);
+  return j->p.k > j->loops->sum_terms ? j->block * sums_step(j) * (int64_t)sizeof(float) : 0;
 }
 
 static int64_t scratch_bytes(const nd4c_call *call) {
@@ -155,8 +157,8 @@ static void finish_row(const job *j, int64_t row, int64_t column, int64_t column
   }
 }
 
-/* An addend is often much larger than the product: had the sums begun with it, each part of them would be rounded to its
- * size. */
+/* An addend is often much larger than the product: had the sums begun with it, each part of them would be rounded to
+ * its size. */
 static nd4c_gemm_ending ending_of(const job *j, int64_t row, int64_t column) {
   const nd4c_cpu_product *p = &j->p;
   nd4c_gemm_ending ending = {.y = matrix_of(p, &p->y)};
@@ -208,6 +210,7 @@ static nd4c_status run(const nd4c_call *call) {
 
 #define KERNEL(op)                                                                                                    \
   ND4C_CPU_KERNEL("simd", op, "packed_" #op, ND4C_CPU_PRIORITY_ONEDNN + 1, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable, run, \
-                  .prepare = prepare, .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = wants_layout, .pack = pack)
+                  .prepare = prepare, .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE,              \
+                  .wants_layout = wants_layout, .pack = pack)
 
 const nd4c_kernel *const nd4c_cpu_simd_contraction_packed_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

@@ -101,8 +101,7 @@ enum { NAME(ALL_PANELS) = INT32_MAX }; /* a group of all of them */
  * part of b that is needed after this one, NULL for none: all strips together prefetch it, since memory gives a few
  * bytes a cycle. */
 static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first, const NAME(operands) * x, int64_t k,
-                        const T *b, const T *next, T *y, nd4c_gemm_matrix to, bool adds,
-                        const NAME(ending) * ending) {
+                        const T *b, const T *next, T *y, nd4c_gemm_matrix to, bool adds, const NAME(ending) * ending) {
   const int64_t strips = (m + TILE_ROWS - 1) / TILE_ROWS;
   NAME(ahead) ahead = {.from = next != NULL ? next : b, .step = next != NULL ? (NAME(WIDE) + strips - 1) / strips : 0};
   for (int64_t row = 0, rows; row < m; row += rows, ahead.from += terms * ahead.step) {

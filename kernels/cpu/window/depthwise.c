@@ -1,5 +1,5 @@
-/* Implements depthwise.h for f32 and f64 from depthwise_loops.h. Compiled once per level. simd/window_depthwise.c reads
- * the table by nd4c_simd.depthwise. */
+/* Implements depthwise.h for f32 and f64 from depthwise_loops.h. Compiled once per level.
+ * simd/window/window_depthwise.c reads the table by nd4c_simd.depthwise. */
 #include "kernels/cpu/window/depthwise.h"
 
 #include "kernels/cpu/support/level.h"

@@ -1,6 +1,6 @@
 /* Convolution of single planes with one filter each (depthwise), rows along the width: a band of the plane is copied
  * with its padding, so that no window has an edge, and columns apart by the stride lie side by side.
- * simd/window_depthwise.c calls this. */
+ * simd/window/window_depthwise.c calls this. */
 #ifndef ND4C_KERNELS_CPU_WINDOW_DEPTHWISE_H
 #define ND4C_KERNELS_CPU_WINDOW_DEPTHWISE_H
 

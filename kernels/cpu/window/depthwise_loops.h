@@ -1,5 +1,5 @@
 /* The loops of depthwise.h of one float: a template of each_dtype.h, with the names of pool_vector.h. depthwise.c
- * includes it; simd/window_depthwise.c calls the loops. */
+ * includes it; simd/window/window_depthwise.c calls the loops. */
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(T) };
 

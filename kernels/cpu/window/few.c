@@ -1,4 +1,4 @@
-/* Implements few.h. Compiled once per level. simd/window_few.c reads the table by nd4c_simd.few. */
+/* Implements few.h. Compiled once per level. simd/window/window_few.c reads the table by nd4c_simd.few. */
 #include "kernels/cpu/window/few.h"
 
 #include <stddef.h>

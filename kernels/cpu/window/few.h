@@ -1,5 +1,5 @@
 /* Convolution of few input channels, a row of y at a time, with channels side by side in y. Channels of x are rows in a
- * buffer with their padding, so that no window has an edge. simd/window_few.c calls this. */
+ * buffer with their padding, so that no window has an edge. simd/window/window_few.c calls this. */
 #ifndef ND4C_KERNELS_CPU_WINDOW_FEW_H
 #define ND4C_KERNELS_CPU_WINDOW_FEW_H
 

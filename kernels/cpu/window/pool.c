@@ -1,5 +1,5 @@
 /* Implements pool.h for f32 and f64 from pool_loops.h, for 16-bit floats from pool_half.h. Compiled once per level.
- * simd/window_pool.c reads the table by nd4c_simd.pool. */
+ * simd/window/window_pool.c reads the table by nd4c_simd.pool. */
 #include "kernels/cpu/window/pool.h"
 
 #include <stdbool.h>

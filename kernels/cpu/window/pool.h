@@ -1,6 +1,6 @@
 /* Inner loops of pools. Channels side by side: the cells of one window, as vectors over channels. Positions side by
  * side: the rows of x under a row of windows become one line, whose cells are then gathered along it.
- * simd/window_pool.c calls these. */
+ * simd/window/window_pool.c calls these. */
 #ifndef ND4C_KERNELS_CPU_WINDOW_POOL_H
 #define ND4C_KERNELS_CPU_WINDOW_POOL_H
 

@@ -1,6 +1,6 @@
 /* Pools of 16-bit floats with channels side by side, computed in f32: a vector of cells is two vectors of f32
  * (pool_pair.h), which stay in registers for all cells of a window. A template of each_dtype.h, which pool.c includes;
- * simd/window_pool.c calls the loops. */
+ * simd/window/window_pool.c calls the loops. */
 
 /* `n` of the PAIR_LANES channels from i on: a constant unless they are the last ones. */
 ND4C_INLINED void NAME(join_cells)(bool largest, int vectors, int64_t n, int64_t i, int64_t count,

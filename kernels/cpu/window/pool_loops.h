@@ -1,5 +1,5 @@
 /* The loops of pool.h of one float: a template of each_dtype.h, with the names of pool_vector.h. pool.c includes it;
- * simd/window_pool.c calls the loops. */
+ * simd/window/window_pool.c calls the loops. */
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(T) };
 

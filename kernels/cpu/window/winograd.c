@@ -1,4 +1,4 @@
-/* Implements winograd.h for f32. Compiled once per level. simd/window_winograd.c reads the table by
+/* Implements winograd.h for f32. Compiled once per level. simd/window/window_winograd.c reads the table by
  * nd4c_simd.winograd. */
 #include "kernels/cpu/window/winograd.h"
 

@@ -1,7 +1,7 @@
 /* Convolution with windows of 3 x 3 and steps of 1 by Winograd's method F(2 x 2, 3 x 3): a tile of 4 x 4 cells gives
  * 2 x 2 results with 16 multiplications a channel instead of 36. Cells and filters are transformed into 16 points, the
  * products of each point are a matrix product over channels, and the sums are transformed back. Channels lie side by
- * side. simd/window_winograd.c calls these loops.
+ * side. simd/window/window_winograd.c calls these loops.
  *
  * A result depends on the cells of its own window alone, as in the sum that defines it. An infinity or an overflow
  * becomes NaN on the way, though, so tiles with results that are not finite are computed again by `direct`. */

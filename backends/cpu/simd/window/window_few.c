@@ -1,11 +1,11 @@
-/* conv of engine simd with few input channels, f32: channels first in, channels last out, as the first conv of a network
- * of images. The rows of x that some rows of y see are copied with their padding, and multiplied by CONSTANT weights that
- * are packed once into panels. dispatch/choice.c asks this kernel before oneDNN's, which takes 1.3 to 2 times as
- * long with small windows. */
+/* conv of engine simd with few input channels, f32: channels first in, channels last out, as the first conv of a
+ * network of images. The rows of x that some rows of y see are copied with their padding, and multiplied by CONSTANT
+ * weights that are packed once into panels. dispatch/choice.c asks this kernel before oneDNN's, which takes 1.3 to 2
+ * times as long with small windows. */
 #include "backends/cpu/simd/rows.h"
 
-/* With more channels, larger windows or few outputs oneDNN is as fast or faster. MOST_TERMS: of a window. BAND_BYTES: of the copied rows, which stay in the
- * caches. FARTHEST: columns, strides and padding, so that a band is small. */
+/* With more channels, larger windows or few outputs oneDNN is as fast or faster. MOST_TERMS: of a window. BAND_BYTES:
+ * of the copied rows, which stay in the caches. FARTHEST: columns, strides and padding, so that a band is small. */
 enum { MOST_CHANNELS = 4, MOST_TERMS = 64, LEAST_OUTPUTS = 24, BAND_BYTES = 1 << 16, FARTHEST = 2048 };
 
 typedef struct job {
@@ -57,8 +57,8 @@ static void find_terms(job *j) {
   for (int64_t term = 0; term < j->depth; term++) {
     const int64_t cell = term % (w->kernel[0] * w->kernel[1]), channel = term / (w->kernel[0] * w->kernel[1]);
     const int64_t column = cell % w->kernel[1] * w->dilation[1], row = cell / w->kernel[1] * w->dilation[0];
-    j->offsets[term] = channel * j->plane + row * j->row_length + column % w->stride[1] * j->band.part +
-                       column / w->stride[1];
+    j->offsets[term] =
+        channel * j->plane + row * j->row_length + column % w->stride[1] * j->band.part + column / w->stride[1];
   }
 }
 

@@ -1,0 +1,160 @@
+/* The conv kernel for few input channels (simd.conv_few) against engine reference: strides, padding and cells apart,
+ * sizes that fill no tile and no panel, activations; results that do not depend on the width; and what it declines. */
+#define CONV_X_ORDER(c) C_ORDER
+
+#include "conv_call.h"
+
+static const conv_case cases[] = {
+    {4, {1, 3, 31, 33}, {64, 3, 3, 3}, {2, 2}, {1, 1}, {0}, ND4C_ACTIVATION_RELU, true, false, CHANNELS_LAST},
+    {4, {2, 3, 24, 30}, {32, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, ND4C_ACTIVATION_NONE, false, false, CHANNELS_LAST},
+    {4, {3, 4, 17, 19}, {49, 4, 4, 4}, {1, 3}, {1, 1}, {2, 0, 1, 3}, ND4C_ACTIVATION_SWISH, true, false, CHANNELS_LAST},
+    {4, {1, 1, 40, 29}, {24, 1, 7, 7}, {2, 1}, {2, 3}, {6, 9, 6, 9}, ND4C_ACTIVATION_RELU6, true, false, CHANNELS_LAST},
+    {4, {2, 2, 9, 7}, {70, 2, 5, 2}, {1, 1}, {1, 2}, {4, 2, 0, 5}, ND4C_ACTIVATION_RELU, false, false, CHANNELS_LAST},
+    {4, {1, 3, 300, 300}, {25, 3, 1, 1}, {3, 3}, {1, 1}, {0}, ND4C_ACTIVATION_TANH, true, false, CHANNELS_LAST},
+    /* windows that see padding only */
+    {4, {1, 3, 2, 2}, {33, 3, 3, 3}, {1, 1}, {1, 1}, {5, 5, 5, 5}, ND4C_ACTIVATION_NONE, true, false, CHANNELS_LAST},
+};
+
+static const nd4c_kernel *few_kernel(void) {
+  const nd4c_kernel *kernel = named_kernel("conv", "simd.conv_few");
+  assert_non_null(kernel);
+  return kernel;
+}
+
+static bool is_left_to_libraries(void) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make_conv(&cases[0], &frame);
+  bool usable = few_kernel()->usable(&frame.call, reason, sizeof reason);
+  release(&frame);
+  if (!usable) {
+    assert_string_equal(reason, "without AVX-512 the libraries are faster");
+  }
+  return !usable;
+}
+
+static void test_agrees_with_reference(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    call_frame frame = {.output.rank = 0};
+    char reason[TEXT_SIZE] = "";
+    make_conv(&cases[i], &frame);
+    if (!few_kernel()->usable(&frame.call, reason, sizeof reason)) {
+      fail_msg("case %d: %s", (int)i, reason);
+    }
+    release(&frame);
+    double error = conv_error(&cases[i], few_kernel());
+    if (!(error <= 3e-7)) {
+      fail_msg("case %d: error %.3g", (int)i, error);
+    }
+  }
+}
+
+/* Workers cut the rows elsewhere, and each sum stays the same. */
+static void test_width_does_not_show(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    call_frame frame = {.output.rank = 0};
+    make_conv(&cases[i], &frame);
+    run_packed_kernel(few_kernel(), ND4C_IN_conv_w, &frame);
+    double *expected = result_numbers(&frame);
+    frame.call.width = 5;
+    run_packed_kernel(few_kernel(), ND4C_IN_conv_w, &frame);
+    double *got = result_numbers(&frame);
+    assert_memory_equal(got, expected, (size_t)frame.output.size * sizeof *got);
+    free(got);
+    free(expected);
+    release(&frame);
+  }
+}
+
+/* NaN and infinities of x go where the windows see them, and no further. */
+static void test_values_that_are_not_finite(void **state) {
+  call_frame frame = {.output.rank = 0};
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  make_conv(&cases[0], &frame);
+  float *x = frame.operands[ND4C_IN_conv_x].memory;
+  x[40] = NAN;
+  x[700] = INFINITY;
+  run_kernel(engine_kernel("conv", "reference"), &frame);
+  double *expected = result_numbers(&frame);
+  run_packed_kernel(few_kernel(), ND4C_IN_conv_w, &frame);
+  double *got = result_numbers(&frame);
+  for (int64_t i = 0; i < frame.output.size; i++) {
+    assert_true(isfinite(expected[i]) ? fabs(got[i] - expected[i]) <= 1e-5
+                                      : got[i] == expected[i] || (isnan(got[i]) && isnan(expected[i])));
+  }
+  free(got);
+  free(expected);
+  release(&frame);
+}
+
+static void expect_decline(const conv_case *c, bool constant, const char *text) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make_conv(c, &frame);
+  frame.inputs[ND4C_IN_conv_w].flags = constant ? ND4C_TENSOR_CONSTANT : 0;
+  assert_false(few_kernel()->usable(&frame.call, reason, sizeof reason));
+  assert_string_equal(reason, text);
+  release(&frame);
+}
+
+static void test_declines(void **state) {
+  static const char limits[] = "many channels, groups, large windows, or few results";
+  conv_case many_channels = cases[0], large = cases[3], few_outputs = cases[0], addend = cases[0], first = cases[0],
+            wide = cases[0];
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  many_channels.x[1] = many_channels.w[1] = 5;
+  large.w[2] = 10;
+  few_outputs.w[0] = 23;
+  addend.addend = true;
+  first.order = C_ORDER;
+  expect_decline(&cases[0], false, "the weights are not constant");
+  expect_decline(&many_channels, true, limits);
+  expect_decline(&large, true, limits);
+  expect_decline(&few_outputs, true, limits);
+  expect_decline(&addend, true, "an addend");
+  wide.x[3] = 2049;
+  expect_decline(&wide, true, "rows have gaps, or many columns");
+  expect_decline(&first, true, "the result's channels do not lie side by side, or its cells not equally far apart");
+}
+
+/* Infinite weights times the zeros of padding are NaN, so they are not packed. */
+static void test_infinite_weights(void **state) {
+  call_frame frame = {.output.rank = 0};
+  nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  void *prepared = NULL;
+  (void)state;
+  make_conv(&cases[1], &frame);
+  assert_int_equal(few_kernel()->prepare(&frame.call, &prepared), ND4C_UNSUPPORTED);
+  const nd4c_tensor *w = &frame.inputs[ND4C_IN_conv_w];
+  ((float *)frame.operands[ND4C_IN_conv_w].memory)[w->size - 1] = -INFINITY;
+  assert_true(few_kernel()->wants_layout(&frame.call, ND4C_IN_conv_w, &wanted));
+  assert_false(few_kernel()->wants_layout(&frame.call, ND4C_IN_conv_x, &wanted));
+  nd4c_tensor packed = *w;
+  packed.data = aligned_alloc(64, (size_t)(wanted.bytes + 63) / 64 * 64);
+  assert_non_null(packed.data);
+  assert_int_equal(few_kernel()->pack(&frame.call, ND4C_IN_conv_w, &wanted, &packed), ND4C_UNSUPPORTED);
+  free(packed.data);
+  release(&frame);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_agrees_with_reference),
+                                     cmocka_unit_test(test_width_does_not_show),
+                                     cmocka_unit_test(test_values_that_are_not_finite), cmocka_unit_test(test_declines),
+                                     cmocka_unit_test(test_infinite_weights)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
