@@ -1,5 +1,5 @@
-/* Calls of conv for the tests of single kernels (test_winograd.c, test_conv_panels.c, test_conv_few.c): operands with
- * random contents. */
+/* Calls of conv for the tests of single kernels (test_winograd.c, test_conv_panels.c, test_conv_few.c,
+ * test_depthwise_last.c): operands with random contents. */
 #ifndef ND4C_TESTS_KERNELS_CONV_CALL_H
 #define ND4C_TESTS_KERNELS_CONV_CALL_H
 
@@ -17,14 +17,20 @@ typedef struct conv_case {
   layout order; /* of x, y and the addend; CHANNELS_LAST unless a test sets another */
 } conv_case;
 
-/* A test whose kernel reads x in another order defines this before. */
+/* A test of other calls defines these before: the order of x, the dtype of all operands, groups of channels. */
 #ifndef CONV_X_ORDER
 #define CONV_X_ORDER(c) (c)->order
+#endif
+#ifndef CONV_DTYPE
+#define CONV_DTYPE ND4C_FLOAT32
+#endif
+#ifndef CONV_GROUPS
+#define CONV_GROUPS(c) 1
 #endif
 
 static void add_conv_operand(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape, layout how) {
   operand *op = &frame->operands[input];
-  op->dtype = ND4C_FLOAT32;
+  op->dtype = CONV_DTYPE;
   op->rank = rank;
   memcpy(op->shape, shape, (size_t)rank * sizeof *shape);
   lay_out(op, how);
@@ -58,6 +64,7 @@ static void make_conv(const conv_case *c, call_frame *frame) {
   const nd4c_attr attrs[] = {{"strides", {.kind = ND4C_ATTR_INTS, .count = spatial, .as.ints = c->strides}},
                              {"dilations", {.kind = ND4C_ATTR_INTS, .count = spatial, .as.ints = c->dilations}},
                              {"pads", {.kind = ND4C_ATTR_INTS, .count = 2 * spatial, .as.ints = c->pads}},
+                             {"groups", {.kind = ND4C_ATTR_INT, .as.i = CONV_GROUPS(c)}},
                              {"activation", {.kind = ND4C_ATTR_INT, .as.i = c->activation}}};
   nd4c_attr_value values[MAX_ATTRS];
   assert_int_equal(nd4c_op_resolve_attrs(info, attrs, sizeof attrs / sizeof *attrs, values), ND4C_OK);
