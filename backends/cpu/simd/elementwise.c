@@ -58,7 +58,17 @@ static nd4c_status run_binary_nest(const nd4c_call *call, const nd4c_binary_loop
   return ND4C_OK;
 }
 
+/* The cost of one power: kernels/cpu/elementwise/power_plain.h has loops of their own for some exponents. */
+static int32_t power_cost(const nd4c_tensor *b, int32_t any) {
+  if (b->size != 1 || (b->dtype != ND4C_FLOAT32 && b->dtype != ND4C_FLOAT64)) {
+    return any;
+  }
+  const double exponent = b->dtype == ND4C_FLOAT32 ? (double)*(const float *)b->data : *(const double *)b->data;
+  return exponent == 2 ? 1 : exponent == 0.5 || exponent == -1 ? 6 : any;
+}
+
 static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost) {
+  cost = op == ND4C_BINARY_power ? power_cost(&call->inputs[1], cost) : cost;
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
   const nd4c_binary_loops *loops = &nd4c_simd.binary->loops[op][a->dtype];
   if (is_small(call, 2, cost)) {
