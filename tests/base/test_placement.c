@@ -99,11 +99,12 @@ static void meet(void *user, int64_t begin, int64_t end, int32_t worker) {
   meeting *m = user;
   (void)end;
   (void)worker;
+  /* Afterwards the caller may sleep, and the helper may use its processor. */
+  atomic_store(&m->processors[begin], nd4c_os_processor());
   atomic_fetch_add(&m->come, 1);
   while (atomic_load(&m->come) < 2) {
     (void)sched_yield();
   }
-  atomic_store(&m->processors[begin], nd4c_os_processor());
 }
 
 /* Where the caller goes, the helper goes away, although the kernel's own choice may be another. */

@@ -73,6 +73,23 @@ static void parts_of_single_cells(void **state) {
   }
 }
 
+/* As in detectors: the smaller image is resized beside the larger one. */
+static void parts_that_are_resized(void **state) {
+  (void)state;
+  for (int32_t mode = 0; mode < 2; mode++) {
+    nd4c_value x = ND4C_VALUE_NONE;
+    nd4c_graph *graph = start(&x);
+    const int64_t steps[] = {2, 2}, sizes[] = {2, 24, SIDE, SIDE};
+    const nd4c_attr kernel[] = {check_ints("kernel", steps, 2), check_ints("strides", steps, 2)};
+    nd4c_value small = check_op(graph, ND4C_OP_max_pool, &x, 1, kernel, 2);
+    small = make_conv(graph, small, CHANNELS, 24, 3);
+    const nd4c_attr how[] = {check_int("mode", mode), check_ints("sizes", sizes, 4)};
+    const nd4c_value resized = check_op(graph, ND4C_OP_resize, &small, 1, how, 2);
+    const nd4c_value joined = make_concat(graph, resized, make_conv(graph, x, CHANNELS, 40, 1));
+    check_joins(graph, make_conv(graph, joined, 64, 8, 1), 1, false);
+  }
+}
+
 /* What reads a part, but for concats, wants it without gaps. */
 static void concats_that_stay_steps(void **state) {
   (void)state;
@@ -121,8 +138,9 @@ static void transposed_convs_have_the_order_of_convs(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_parts), cmocka_unit_test(parts_of_single_cells),
-                                     cmocka_unit_test(concats_that_stay_steps), cmocka_unit_test(parts_of_two_concats),
-                                     cmocka_unit_test(transposed_convs_have_the_order_of_convs)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_of_parts),         cmocka_unit_test(parts_of_single_cells),
+      cmocka_unit_test(parts_that_are_resized), cmocka_unit_test(concats_that_stay_steps),
+      cmocka_unit_test(parts_of_two_concats),   cmocka_unit_test(transposed_convs_have_the_order_of_convs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

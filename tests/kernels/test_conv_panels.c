@@ -189,21 +189,13 @@ static void expect_decline(const conv_case *c, bool constant, const char *text) 
 }
 
 static void test_declines(void **state) {
-  const conv_case few_terms = {4, {1, 14, 8, 8}, {70, 14, 3, 3}, {1, 1, 1},    {1, 1, 1}, {0},
-                               0, false,         false,          CHANNELS_LAST};
-  conv_case channels_first = cases[0], few_outputs = cases[0], many_outputs = cases[1];
+  conv_case channels_first = cases[0];
   (void)state;
   if (is_left_to_libraries()) {
     skip();
   }
-  few_outputs.w[0] = 63;
-  many_outputs.w[0] = 513;
-  many_outputs.x[1] = many_outputs.w[1] = 512;
-  expect_decline(&cases[0], false, "the weights are not constant");
-  expect_decline(&few_terms, true, "sums are short");
-  expect_decline(&few_outputs, true, "few results, or many of long sums: oneDNN is faster");
-  expect_decline(&many_outputs, true, "few results, or many of long sums: oneDNN is faster");
   channels_first.order = C_ORDER;
+  expect_decline(&cases[0], false, "the weights are not constant");
   expect_decline(&channels_first, true, "channels do not lie side by side, or cells not equally far apart");
 }
 
@@ -211,11 +203,10 @@ static void test_declines(void **state) {
 static void test_comes_first_where_it_is_faster(void **state) {
   static const struct {
     int64_t channels, outputs, side, kernel;
-    bool first, otherwise; /* otherwise: after oneDNN's */
-  } rows[] = {{200, 96, 14, 1, true, true},   {200, 96, 40, 1, true, true},   {200, 128, 14, 1, true, true},
-              {200, 128, 40, 1, false, true}, {200, 256, 14, 1, false, true}, {200, 96, 14, 2, false, true},
-              {480, 256, 8, 1, true, true},   {480, 256, 9, 1, false, true},  {479, 256, 8, 1, false, true},
-              {16, 12, 2, 1, true, false},    {16, 12, 3, 1, false, false}};
+    bool first;
+  } rows[] = {{200, 96, 14, 1, true},   {200, 96, 40, 1, true}, {200, 128, 14, 1, true}, {200, 128, 40, 1, false},
+              {200, 256, 14, 1, false}, {96, 96, 14, 2, false}, {480, 256, 8, 1, true},  {480, 256, 9, 1, false},
+              {479, 256, 8, 1, false},  {16, 12, 2, 1, true},   {16, 12, 3, 1, false}};
   const nd4c_kernel *first = named_kernel("conv", "simd.conv_panels_first");
   (void)state;
   if (is_left_to_libraries()) {
@@ -232,7 +223,7 @@ static void test_comes_first_where_it_is_faster(void **state) {
     make_conv(&c, &frame);
     assert_int_equal(first->usable(&frame.call, reason, sizeof reason), rows[i].first);
     assert_string_equal(reason, rows[i].first ? "" : "oneDNN is faster");
-    assert_int_equal(panels_kernel()->usable(&frame.call, reason, sizeof reason), rows[i].otherwise);
+    assert_true(panels_kernel()->usable(&frame.call, reason, sizeof reason));
     release(&frame);
   }
   assert_true(first->priority > panels_kernel()->priority);

@@ -109,7 +109,7 @@
      "neighbours along each axis (linear; cubic: Keys 1981, cubic_a); antialias widens the weights when the axis "    \
      "shrinks; roi [starts, ends] is for tf_crop_and_resize, with extrapolation outside x; integers are rounded to "  \
      "even and saturate (ONNX Resize)",                                                                               \
-     "|nn.functional.interpolate|Resize, Upsample|image.resize, upsampling2d", NONE, OPTIONS)                         \
+     "|nn.functional.interpolate|Resize, Upsample|image.resize, upsampling2d", FIRST_ORDER, OPTIONS)                  \
   OP(771, 1, crop_and_resize, IMAGE, ND4C_SIG_CROP_AND_RESIZE, crop_and_resize, REAL_FLOATING,                        \
      "each box [y1, x1, y2, x2] (0 .. 1) of image box_indices[i] of x [b, h, w, c], resized to size [h, w] by "       \
      "nearest or linear: y [boxes, h, w, c] (TensorFlow crop_and_resize)",                                            \

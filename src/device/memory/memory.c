@@ -106,6 +106,23 @@ nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle) {
   return found;
 }
 
+static void bin_push(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
+  nd4c_block_node **bin = &manager->bins[node->size_class];
+  node->bin_before = NULL;
+  node->bin_next = *bin;
+  if (*bin != NULL) {
+    (*bin)->bin_before = node;
+  }
+  *bin = node;
+}
+
+static void bin_remove(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
+  *(node->bin_before != NULL ? &node->bin_before->bin_next : &manager->bins[node->size_class]) = node->bin_next;
+  if (node->bin_next != NULL) {
+    node->bin_next->bin_before = node->bin_before;
+  }
+}
+
 /* Removes the oldest cached block from the accounts; the caller frees it outside the lock. NULL if there is none. */
 static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
   nd4c_block_node *node = manager->cached.oldest;
@@ -113,11 +130,7 @@ static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
     return NULL;
   }
   list_remove(&manager->cached, node);
-  nd4c_block_node **link = &manager->bins[node->size_class];
-  while (*link != node) {
-    link = &(*link)->bin_next;
-  }
-  *link = node->bin_next;
+  bin_remove(manager, node);
   manager->cached_bytes -= node->bytes;
   return node;
 }
@@ -310,7 +323,7 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
   bool usable = manager->cap_bytes == 0 || held <= manager->cap_bytes;
   nd4c_block_node *node = usable ? manager->bins[size_class] : NULL;
   if (node != NULL) {
-    manager->bins[size_class] = node->bin_next;
+    bin_remove(manager, node);
     list_remove(&manager->cached, node);
     manager->cached_bytes -= node->bytes;
     manager->live_bytes += node->bytes;
@@ -454,8 +467,7 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   limit = manager->cache_limit;
   count_out(manager, node);
   manager->cached_bytes += node->bytes;
-  node->bin_next = manager->bins[node->size_class];
-  manager->bins[node->size_class] = node;
+  bin_push(manager, node);
   list_push(&manager->cached, node);
   bool over = manager->cached_bytes > limit || limit == 0;
   nd4c_lock_release(&manager->lock);

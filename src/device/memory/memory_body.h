@@ -25,8 +25,8 @@ typedef struct nd4c_block_node {
   int64_t bytes;
   int32_t size_class;
   const char *origin;
-  struct nd4c_block_node *bin_next;      /* cached: free blocks of the class, last freed first */
-  struct nd4c_block_node *older, *newer; /* cached: by time of freeing; alive: all alive */
+  struct nd4c_block_node *bin_next, *bin_before; /* cached: free blocks of the class, last freed first */
+  struct nd4c_block_node *older, *newer;         /* cached: by time of freeing; alive: all alive */
 } nd4c_block_node;
 
 typedef struct node_list {

@@ -20,6 +20,7 @@ static bool takes_gaps(const nd4c_graph_node *node) {
     case ND4C_OP_max_pool:
     case ND4C_OP_average_pool:
     case ND4C_OP_batch_norm:
+    case ND4C_OP_resize:
       return true;
     default:
       return node->def->alias == ND4C_ALIAS_SAME;

@@ -1,6 +1,6 @@
 /* Depthwise conv of engine simd, channels last, f32 and bfloat16: all channels of some places of a row of y at a time,
  * with CONSTANT weights that are packed once, a row of channels for each tap. dispatch/choice.c asks this kernel before
- * oneDNN's. */
+ * oneDNN's where it is faster, and after it. */
 #include "backends/cpu/simd/rows.h"
 #include "kernels/cpu/support/half.h"
 
@@ -100,9 +100,14 @@ static const char *refuse_large(const nd4c_call *call) {
   return small || (!narrow && w.stride[0] > 1 && w.stride[1] > 1) ? NULL : "oneDNN is faster";
 }
 
-static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+static bool usable_first(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse(call);
   why = why != NULL ? why : refuse_large(call);
+  return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = refuse(call);
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
@@ -277,9 +282,11 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+#define KERNEL(name, priority, asks)                                                                                \
+  ND4C_CPU_KERNEL("simd", conv, name, priority, ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), asks, \
+                  run, .prepare = prepare, .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE,       \
+                  .wants_layout = wants_layout, .pack = pack)
+
 const nd4c_kernel *const nd4c_cpu_simd_window_depthwise_last_kernels[] = {
-    ND4C_CPU_KERNEL("simd", conv, "conv_depthwise_last", ND4C_CPU_PRIORITY_ONEDNN + 2,
-                    ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), usable, run, .prepare = prepare,
-                    .scratch_bytes = scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE, .wants_layout = wants_layout,
-                    .pack = pack),
-    NULL};
+    KERNEL("conv_depthwise_last_first", ND4C_CPU_PRIORITY_ONEDNN + 2, usable_first),
+    KERNEL("conv_depthwise_last", ND4C_CPU_PRIORITY_ONEDNN - 1, usable), NULL};

@@ -127,7 +127,7 @@ static const char *refuse(const nd4c_call *call) {
   return bias != NULL && (bias->size != y->shape[1] || bias->strides[0] != 1) ? "the bias is not contiguous" : NULL;
 }
 
-/* Other libraries are faster, and sums that are so short are one in them, too. */
+/* oneDNN is faster, and sums that are so short are one in it, too. */
 static const char *is_slow(const nd4c_call *call) {
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
   const int64_t outputs = w->shape[0], depth = w->size / outputs, rows = call->outputs[0].size / outputs;
@@ -139,9 +139,9 @@ static const char *is_slow(const nd4c_call *call) {
              : NULL;
 }
 
+/* After oneDNN's kernels: whatever this one can do, the next one does more slowly. */
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse(call);
-  why = why != NULL ? why : is_slow(call);
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 

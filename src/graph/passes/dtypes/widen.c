@@ -24,10 +24,12 @@ static bool has_dtype(const nd4c_graph *graph, nd4c_dtype dtype) {
 }
 
 /* Ops that give other results in float32, not more exact ones: nan_to_num puts the dtype's limits in, nextafter steps
- * to the dtype's next number, tolerances follow from the dtype's epsilon, and scatters with a reduction round each step
- * to the dtype. bit_cast needs no entry: it refuses float32 in place of 16 bits. */
-static const nd4c_op bound_ops[] = {ND4C_OP_nan_to_num,  ND4C_OP_nextafter,        ND4C_OP_pinv,      ND4C_OP_lstsq,
-                                    ND4C_OP_scatter_add, ND4C_OP_scatter_elements, ND4C_OP_scatter_nd};
+ * to the dtype's next number, tolerances follow from the dtype's epsilon, edges of a histogram are rounded to the
+ * dtype, and scatters with a reduction round each step to it. bit_cast needs no entry: it refuses float32 in place of
+ * 16 bits. */
+static const nd4c_op bound_ops[] = {ND4C_OP_nan_to_num, ND4C_OP_nextafter,   ND4C_OP_pinv,
+                                    ND4C_OP_lstsq,      ND4C_OP_scatter_add, ND4C_OP_scatter_elements,
+                                    ND4C_OP_scatter_nd, ND4C_OP_histogram};
 
 /* Whether the node must read numbers of 16 bits. Nodes with no result in 16 bits must, casts to floats apart: they
  * convert, compare or quantise the number that the model has there, which may be infinite or 0, and transforms to

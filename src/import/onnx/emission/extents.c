@@ -63,8 +63,12 @@ static nd4c_status read_constant(nd4c_onnx_emission *emission, const nd4c_array 
   return status;
 }
 
-/* An operand as a list; *known is false if it is a value of the graph, or no list of whole numbers. */
+/* An operand as a list; *known is false if it is missing or a value of the graph, or no list of whole numbers. */
 static nd4c_status load(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, list *made, bool *known) {
+  *known = false;
+  if (operand == ND4C_ONNX_OPERAND_NONE) {
+    return ND4C_OK;
+  }
   const nd4c_onnx_operand_slot *slot = &emission->importer->slots[operand];
   const nd4c_array *array = slot->extents != NULL ? slot->extents : slot->array;
   *known = array != NULL && nd4c_array_size(array) <= MOST_ELEMENTS &&
