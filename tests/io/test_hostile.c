@@ -337,7 +337,10 @@ static const import_case imports[] = {
     {"Gemm x x - > y", 13, ND4C_SHAPE, "node 0 (Gemm)"},
     {"Max x x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
     {"Less x x > c; Where c x i > y", 13, ND4C_FORMAT,
-     "node 1 (Where) at byte 25: input 'x' is float32, but input 'i' is int64"}};
+     "node 1 (Where) at byte 25: input 'x' is float32, but input 'i' is int64"},
+    /* Extents of x, which are free where a model begins with Shape. */
+    {"Shape x > s; Concat s - axis=0 > y", 13, ND4C_NULL_ARGUMENT,
+     "node 1 (Concat) at byte 23: concat: input xs[1] is missing"}};
 
 static void refuses_at_import(void **state) {
   (void)state;
@@ -353,7 +356,8 @@ static void refuses_at_import(void **state) {
     nd4c_model *model = NULL;
     nd4c_array *output = NULL;
     build_nodes(&graph, imports[n].nodes);
-    build_value(&graph, 11, "x", 1, 2, two_three);
+    const bool is_free = strncmp(imports[n].nodes, "Shape", 5) == 0;
+    build_value(&graph, 11, "x", 1, 2, is_free ? (const int64_t[]){-1, 3} : two_three);
     build_value(&graph, 11, "i", 7, 1, one);
     build_value(&graph, 12, "y", 1, 0, NULL);
     build_model(&bytes, &graph, imports[n].opset);
