@@ -116,7 +116,7 @@ static const dims_case cases[] = {
      {-1, 3},
      {3},
      17,
-     "the window's size depends on the values of the model's inputs",
+     "the window's size is computed from extents of the model's inputs; this op takes only numbers here",
      -1,
      NULL},
     {"Mul x x > y", {-1, 3}, {2, 0, 4}, 13, "dim 'n' is 0", 0, NULL},

@@ -62,12 +62,16 @@ bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission) {
   return emission->importer->graph == NULL;
 }
 
-nd4c_status nd4c_onnx_need_values(nd4c_onnx_emission *emission, const char *what) {
+static nd4c_status need(nd4c_onnx_emission *emission, const char *what, const char *why) {
   nd4c_onnx_importer *importer = emission->importer;
   importer->needs_values = true;
-  (void)snprintf(importer->need, sizeof importer->need, "%s: %s depends on the values of the model's inputs",
-                 nd4c_onnx_node_show(emission->scope->graph, emission->node).text, what);
-  return nd4c_fail(ND4C_UNSUPPORTED, "%s depends on the values of the model's inputs", what);
+  (void)snprintf(importer->need, sizeof importer->need, "%s: %s %s",
+                 nd4c_onnx_node_show(emission->scope->graph, emission->node).text, what, why);
+  return nd4c_fail(ND4C_UNSUPPORTED, "%s %s", what, why);
+}
+
+nd4c_status nd4c_onnx_need_values(nd4c_onnx_emission *emission, const char *what) {
+  return need(emission, what, "depends on the values of the model's inputs");
 }
 
 /* -- ops ------------------------------------------------------------------------------------------------------ */
@@ -328,6 +332,9 @@ nd4c_status nd4c_onnx_read_array(nd4c_onnx_emission *emission, nd4c_onnx_operand
                      operand == ND4C_ONNX_OPERAND_NONE ? "left out" : "a sequence or optional");
   }
   *array = nd4c_onnx_constant_array(emission, operand);
+  if (*array == NULL && emission->importer->slots[operand].extents != NULL) {
+    return need(emission, what, "is computed from extents of the model's inputs; this op takes only numbers here");
+  }
   return *array != NULL ? ND4C_OK : nd4c_onnx_need_values(emission, what);
 }
 
