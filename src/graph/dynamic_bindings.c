@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "graph/dynamic.h"
 
 static uint64_t hash_dims(const int64_t *dims, int32_t count) {
@@ -248,7 +249,7 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
   if (*binding != NULL) {
     return ND4C_OK;
   }
-  nd4c_lock_acquire(&dynamic->making);
+  ND4C_TRY(nd4c_cancellation_acquire(&dynamic->making));
   nd4c_status status = ND4C_OK;
   nd4c_plan_binding *dropped = NULL;
   *binding = look(dynamic, dims, hash, run); /* another thread may have made it meanwhile */

@@ -1,6 +1,7 @@
 /* The turn of a model, and calls of its progress callback. One thread at a time imports or interprets a model; runs of
  * its plans need no turn. model.c, model_run.c, model_plans.c and model_compile.c take the turn and give it back. */
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "import/model_internal.h"
 
 /* Its address names the thread. */
@@ -47,7 +48,7 @@ nd4c_status nd4c_model_turn_check(const nd4c_model_turn *turn, const char *what)
 
 nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what) {
   ND4C_TRY(nd4c_model_turn_check(turn, what));
-  nd4c_lock_acquire(&turn->lock);
+  ND4C_TRY(nd4c_cancellation_acquire(&turn->lock));
   atomic_store_explicit(&turn->thread, this_thread(), memory_order_relaxed);
   return ND4C_OK;
 }

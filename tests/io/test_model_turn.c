@@ -180,9 +180,42 @@ static void runs_go_on_during_an_import(void **state) {
   nd4c_model_close(w.model);
 }
 
+/* Runs a shape without a plan, for which it needs the turn. */
+static void *run_until_deadline(void *argument) {
+  worker *w = argument;
+  nd4c_cancellation *limit = NULL;
+  w->wrong = nd4c_cancellation_create(&limit) != ND4C_OK || nd4c_cancellation_set_timeout(limit, 20000000) != ND4C_OK ||
+             nd4c_cancellation_enter(limit) != ND4C_OK || run_once(w, 3.0) == 0 ||
+             nd4c_cancellation_check(limit) != ND4C_DEADLINE || nd4c_cancellation_leave(limit) != ND4C_OK;
+  nd4c_cancellation_destroy(limit);
+  return NULL;
+}
+
+static void wait_beside(void *user, const char *what, int64_t done, int64_t total) {
+  importer *i = user;
+  (void)done;
+  (void)total;
+  if (strcmp(what, "preparing") == 0 && i->started++ == 0) {
+    assert_int_equal(pthread_create(&i->other.thread, NULL, run_until_deadline, &i->other), 0);
+    assert_int_equal(pthread_join(i->other.thread, NULL), 0); /* if it waited for the turn, this would not end */
+  }
+}
+
+static void a_deadline_ends_the_wait_for_a_turn(void **state) {
+  (void)state;
+  importer i = {.other = {.model = open_example(), .rows = 2}};
+  worker w = {.model = i.other.model, .rows = 5};
+  nd4c_model_set_progress(w.model, wait_beside, &i);
+  assert_int_equal(run_once(&w, 2.0), 0);
+  assert_true(i.started > 0);
+  assert_int_equal(i.other.wrong, 0);
+  nd4c_model_close(w.model);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_share_a_model), cmocka_unit_test(its_own_callback_is_refused),
-      cmocka_unit_test(callbacks_in_turns_are_refused), cmocka_unit_test(runs_go_on_during_an_import)};
+      cmocka_unit_test(callbacks_in_turns_are_refused), cmocka_unit_test(runs_go_on_during_an_import),
+      cmocka_unit_test(a_deadline_ends_the_wait_for_a_turn)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

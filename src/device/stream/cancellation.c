@@ -100,6 +100,22 @@ nd4c_status nd4c_cancellation_check_scope(const nd4c_cancellation_scope *scope) 
   return ND4C_OK;
 }
 
+nd4c_status nd4c_cancellation_acquire(nd4c_lock *lock) {
+  enum { LOOK_NANOSECONDS = 1000000 };
+  if (nd4c_lock_try(lock)) {
+    return ND4C_OK;
+  }
+  if (nd4c_cancellation_current() == NULL) {
+    nd4c_lock_acquire(lock);
+    return ND4C_OK;
+  }
+  do {
+    ND4C_TRY(nd4c_cancellation_poll());
+    nd4c_os_sleep(LOOK_NANOSECONDS);
+  } while (!nd4c_lock_try(lock));
+  return ND4C_OK;
+}
+
 /* -- threads ------------------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_cancellation_enter(nd4c_cancellation *cancellation) {

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/compiler.h"
+#include "base/os_lock.h"
 #include "device/stream/thread.h"
 #include "nd4c/cancellation.h"
 #include "nd4c/plugin/call.h"
@@ -38,6 +39,10 @@ static inline nd4c_status nd4c_cancellation_poll(void) {
   const nd4c_cancellation_scope *scope = nd4c_cancellation_current();
   return ND4C_LIKELY(scope == NULL) ? ND4C_OK : nd4c_cancellation_check_scope(scope);
 }
+
+/* Acquires a lock under which other threads may compute for long. A thread that has entered a cancellation looks at it
+ * while it waits. CANCELLED, DEADLINE: the lock is not acquired. */
+nd4c_status nd4c_cancellation_acquire(nd4c_lock *lock);
 
 /* When a thread ends: leaves all that it has entered. */
 void nd4c_cancellation_abandon(nd4c_thread *thread);
