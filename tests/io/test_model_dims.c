@@ -120,6 +120,17 @@ static const dims_case cases[] = {
      -1,
      NULL},
     {"Mul x x > y", {-1, 3}, {2, 0, 4}, 13, "dim 'n' is 0", 0, NULL},
+    /* numbers from shapes */
+    {"Shape x > s; Gather s zero > b; Sub b two > k; Trilu x k > y", {-1, 3}, {2, 3, 8}, 14, NULL, 0, NULL},
+    {"Shape x > s; Gather s zero > b; Range zero b one > r; Concat v0 v1 axis=0 > p; OneHot r b p > h; Cast h to=1 > "
+     "f; "
+     "MatMul f x > y",
+     {-1, 3},
+     {3, 1, 6},
+     13,
+     NULL,
+     0,
+     NULL},
 };
 
 static void add_constants(wire_bytes *graph) {

@@ -168,7 +168,7 @@ static const symbolic_rule symbolic_rules[] = {
     {nd4c_infer_tensor_scatter, 0},
     {nd4c_infer_masked_fill, 0},
     {nd4c_infer_masked_scatter, 0},
-    {nd4c_infer_triangle, 0},
+    {nd4c_infer_triangle, ATTR(tril, k)}, /* triu's lies there, too */
     {nd4c_infer_band, 0},
     {nd4c_infer_diag, 0},
     {nd4c_infer_diag_embed, 0},

@@ -13,17 +13,24 @@ static const char *const cache_modes[] = {"linear", "circular", NULL};
 static nd4c_status emit_one_hot(nd4c_onnx_emission *emission) {
   enum { DEEPEST = 1 << 30 };
   double depth = 0;
+  int64_t extent = 0;
+  int32_t count = 0;
   nd4c_onnx_attrs attrs;
   nd4c_onnx_operand inputs[2] = {emission->inputs[0], emission->inputs[2]};
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
-  ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "input 'depth'", &depth));
-  if (!(depth >= 0) || depth > DEEPEST) {
-    return nd4c_fail(ND4C_FORMAT, "a depth of %g; expected 0 to %d", depth, (int)DEEPEST);
+  if (nd4c_onnx_is_extents(emission, emission->inputs[1])) {
+    ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'depth'", 1, &extent, &count));
+  } else {
+    ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "input 'depth'", &depth));
+    if (!(depth >= 0) || depth > DEEPEST) {
+      return nd4c_fail(ND4C_FORMAT, "a depth of %g; expected 0 to %d", depth, (int)DEEPEST);
+    }
+    extent = (int64_t)depth;
   }
   if (nd4c_emitted_get(&emission->emitter, inputs[0]).dtype != ND4C_INT32) {
     ND4C_TRY(nd4c_emit_cast(&emission->emitter, inputs[0], ND4C_INT64, &inputs[0]));
   }
-  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_int("depth", (int64_t)depth));
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_int("depth", extent));
   return nd4c_onnx_emit_attrs(emission, ND4C_OP_one_hot, inputs, 2, &attrs);
 }
 
@@ -33,7 +40,7 @@ static nd4c_status emit_trilu(nd4c_onnx_emission *emission) {
   int32_t count = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "upper", 1, &upper));
   if (nd4c_onnx_input(emission, 1) != ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'k'", 1, &k, &count));
+    ND4C_TRY(nd4c_onnx_read_extents(emission, emission->inputs[1], "input 'k'", 1, &k, &count));
   }
   nd4c_attr attr = nd4c_attr_of_int("k", k);
   return nd4c_emit(&emission->emitter, upper != 0 ? ND4C_OP_triu : ND4C_OP_tril, emission->inputs, 1, &attr, 1,
