@@ -91,6 +91,21 @@ static void free_list(nd4c_plan_binding *list) {
   }
 }
 
+/* Frees bindings that were dropped to save memory. The device would keep their arenas for reuse, but the next sizes
+ * want other arenas, so as many bytes of its cache go, the oldest first. */
+static void free_dropped(nd4c_plan_binding *dropped) {
+  if (dropped == NULL) {
+    return;
+  }
+  nd4c_device *device = dropped->plan->device;
+  nd4c_memory_info before = {.struct_size = sizeof before};
+  const bool known = nd4c_memory_get_info(device, &before) == ND4C_OK;
+  free_list(dropped);
+  if (known) { /* keeping nothing would also free idle streams */
+    (void)nd4c_memory_trim(device, before.cached_bytes > 0 ? before.cached_bytes : 1);
+  }
+}
+
 void nd4c_bindings_free(nd4c_plan *plan) {
   for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
     free_list(plan->dynamic->buckets[i]);
@@ -260,7 +275,7 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
     }
   }
   nd4c_lock_release(&dynamic->making);
-  free_list(dropped);
+  free_dropped(dropped);
   return status;
 }
 
@@ -270,7 +285,7 @@ void nd4c_bindings_give(const nd4c_plan *plan, nd4c_plan_binding *binding) {
   binding->users--;
   nd4c_plan_binding *dropped = trim(dynamic); /* it may have been over the limit, and could not be dropped */
   nd4c_lock_release(&dynamic->lock);
-  free_list(dropped);
+  free_dropped(dropped);
 }
 
 /* -- the latest one ------------------------------------------------------------------------------------------------ */
