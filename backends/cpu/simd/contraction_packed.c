@@ -146,8 +146,8 @@ static int64_t scratch_bytes(const nd4c_call *call) {
 
 /* Adds to a row an addend whose elements do not lie side by side, and applies the activation. */
 static void finish_row(const job *j, int64_t row, int64_t column, int64_t columns, bool adds, float *y) {
-  const nd4c_gemm_matrix addend = matrix_of(&j->p, &j->p.addend);
   if (adds) {
+    const nd4c_gemm_matrix addend = matrix_of(&j->p, &j->p.addend);
     const float *from =
         (const float *)(const void *)addend.data + row * addend.row_stride + column * addend.column_stride;
     j->loops->start(columns, y, from, addend.column_stride, y);
