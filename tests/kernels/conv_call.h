@@ -92,4 +92,37 @@ static double conv_error(const conv_case *c, const nd4c_kernel *kernel) {
   return sqrt(errors / squares);
 }
 
+/* True, and the test ends, where engine simd leaves the convolution to the libraries. */
+static inline bool conv_is_left_to_libraries(const nd4c_kernel *kernel, const conv_case *c) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make_conv(c, &frame);
+  const bool usable = kernel->usable(&frame.call, reason, sizeof reason);
+  release(&frame);
+  if (!usable) {
+    assert_string_equal(reason, "without AVX-512 the libraries are faster");
+  }
+  return !usable;
+}
+
+/* Workers cut the work elsewhere, and each sum stays the same. */
+static inline void check_conv_widths(const nd4c_kernel *kernel, const conv_case *c) {
+  call_frame frame = {.output.rank = 0};
+  double *expected = NULL;
+  make_conv(c, &frame);
+  for (int32_t width = 1; width <= 5; width += 2) {
+    frame.call.width = width;
+    run_packed_kernel(kernel, ND4C_IN_conv_w, &frame);
+    double *got = result_numbers(&frame);
+    if (expected == NULL) {
+      expected = got;
+      continue;
+    }
+    assert_memory_equal(got, expected, (size_t)frame.output.size * sizeof *got);
+    free(got);
+  }
+  free(expected);
+  release(&frame);
+}
+
 #endif

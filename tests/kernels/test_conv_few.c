@@ -22,15 +22,7 @@ static const nd4c_kernel *few_kernel(void) {
 }
 
 static bool is_left_to_libraries(void) {
-  call_frame frame = {.output.rank = 0};
-  char reason[TEXT_SIZE] = "";
-  make_conv(&cases[0], &frame);
-  bool usable = few_kernel()->usable(&frame.call, reason, sizeof reason);
-  release(&frame);
-  if (!usable) {
-    assert_string_equal(reason, "without AVX-512 the libraries are faster");
-  }
-  return !usable;
+  return conv_is_left_to_libraries(few_kernel(), &cases[0]);
 }
 
 static void test_agrees_with_reference(void **state) {
@@ -53,24 +45,13 @@ static void test_agrees_with_reference(void **state) {
   }
 }
 
-/* Workers cut the rows elsewhere, and each sum stays the same. */
 static void test_width_does_not_show(void **state) {
   (void)state;
   if (is_left_to_libraries()) {
     skip();
   }
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    call_frame frame = {.output.rank = 0};
-    make_conv(&cases[i], &frame);
-    run_packed_kernel(few_kernel(), ND4C_IN_conv_w, &frame);
-    double *expected = result_numbers(&frame);
-    frame.call.width = 5;
-    run_packed_kernel(few_kernel(), ND4C_IN_conv_w, &frame);
-    double *got = result_numbers(&frame);
-    assert_memory_equal(got, expected, (size_t)frame.output.size * sizeof *got);
-    free(got);
-    free(expected);
-    release(&frame);
+    check_conv_widths(few_kernel(), &cases[i]);
   }
 }
 

@@ -59,17 +59,8 @@ static const nd4c_kernel *panels_kernel(void) {
   return kernel;
 }
 
-/* True, and the test ends, where engine simd leaves these convolutions to the libraries. */
 static bool is_left_to_libraries(void) {
-  call_frame frame = {.output.rank = 0};
-  char reason[TEXT_SIZE] = "";
-  make_conv(&cases[0], &frame);
-  bool usable = panels_kernel()->usable(&frame.call, reason, sizeof reason);
-  release(&frame);
-  if (!usable) {
-    assert_string_equal(reason, "without AVX-512 the libraries are faster");
-  }
-  return !usable;
+  return conv_is_left_to_libraries(panels_kernel(), &cases[0]);
 }
 
 static void test_agrees_with_reference(void **state) {
@@ -116,29 +107,13 @@ static void test_parts_of_wider_images(void **state) {
   release(&wide);
 }
 
-/* Workers cut rows or columns elsewhere, and each sum stays the same. */
 static void test_width_does_not_show(void **state) {
   (void)state;
   if (is_left_to_libraries()) {
     skip();
   }
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    call_frame frame = {.output.rank = 0};
-    double *expected = NULL;
-    make_conv(&cases[i], &frame);
-    for (int32_t width = 1; width <= 5; width += 2) {
-      frame.call.width = width;
-      run_packed_kernel(panels_kernel(), ND4C_IN_conv_w, &frame);
-      double *got = result_numbers(&frame);
-      if (expected == NULL) {
-        expected = got;
-        continue;
-      }
-      assert_memory_equal(got, expected, (size_t)frame.output.size * sizeof *got);
-      free(got);
-    }
-    free(expected);
-    release(&frame);
+    check_conv_widths(panels_kernel(), &cases[i]);
   }
 }
 

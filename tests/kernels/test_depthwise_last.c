@@ -36,15 +36,7 @@ static const nd4c_kernel *last_kernel(void) {
 }
 
 static bool is_left_to_libraries(void) {
-  call_frame frame = {.output.rank = 0};
-  char reason[TEXT_SIZE] = "";
-  make_conv(&cases[0], &frame);
-  bool usable = last_kernel()->usable(&frame.call, reason, sizeof reason);
-  release(&frame);
-  if (!usable) {
-    assert_string_equal(reason, "without AVX-512 the libraries are faster");
-  }
-  return !usable;
+  return conv_is_left_to_libraries(last_kernel(), &cases[0]);
 }
 
 static void test_agrees_with_reference(void **state) {
@@ -64,26 +56,14 @@ static void test_agrees_with_reference(void **state) {
   tested = ND4C_FLOAT32;
 }
 
-/* Workers cut rows and channels elsewhere, and each sum stays the same. */
 static void test_width_does_not_show(void **state) {
   (void)state;
   if (is_left_to_libraries()) {
     skip();
   }
   for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-    call_frame frame = {.output.rank = 0};
     tested = i % 2 ? ND4C_BFLOAT16 : ND4C_FLOAT32;
-    make_conv(&cases[i / 2], &frame);
-    frame.call.width = 1;
-    run_packed_kernel(last_kernel(), ND4C_IN_conv_w, &frame);
-    double *expected = result_numbers(&frame);
-    frame.call.width = 5;
-    run_packed_kernel(last_kernel(), ND4C_IN_conv_w, &frame);
-    double *got = result_numbers(&frame);
-    assert_memory_equal(got, expected, (size_t)frame.output.size * sizeof *got);
-    free(got);
-    free(expected);
-    release(&frame);
+    check_conv_widths(last_kernel(), &cases[i / 2]);
   }
   tested = ND4C_FLOAT32;
 }

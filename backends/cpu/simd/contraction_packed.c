@@ -4,6 +4,7 @@
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/support/contraction_strips.h"
+#include "backends/cpu/support/packed_weights.h"
 
 /* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN); with more, oneDNN was faster. BLOCK_ROWS and
  * BLOCK_PANELS: of a part at most, so that its sums and a piece of a stay in the L2 cache; a panel has the loops'
@@ -105,10 +106,7 @@ static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout 
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  ND4C_CPU_FAIL_IF(call->inputs[1].layout == ND4C_LAYOUT_STRIDED, ND4C_UNSUPPORTED,
-                   "there is no memory for packed weights");
-  *state = NULL;
-  return ND4C_OK;
+  return nd4c_cpu_packed_prepare(call, 1, state);
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------ */

@@ -194,6 +194,9 @@ static ND4C_NOINLINE void start_helpers(int32_t wanted) {
     }
     retry_from = count < wanted ? nd4c_os_nanoseconds() + RETRY_NANOSECONDS : 0;
     atomic_store(&helper_count, count);
+    if (count >= processors) { /* from here on no processor is kept free */
+      nd4c_placement_free();
+    }
     atomic_store(&crowded, count >= processors);
   }
   nd4c_lock_release(&pool_lock);

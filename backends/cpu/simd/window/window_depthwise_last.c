@@ -2,6 +2,7 @@
  * with CONSTANT weights that are packed once, a row of channels for each tap. dispatch/choice.c asks this kernel before
  * oneDNN's where it is faster, and after it. */
 #include "backends/cpu/simd/rows.h"
+#include "backends/cpu/support/packed_weights.h"
 #include "kernels/cpu/support/half.h"
 
 /* MOST_TAPS: of a filter. ROW_BYTES: of a worker's row of sums. ITEMS: for a worker at least, so that they share the
@@ -127,20 +128,15 @@ static int64_t place_of(bool narrow, int64_t channel) {
 }
 
 static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
-  static const char owner[] = "simd", name[] = "dw last";
+  static const char form[] = "dw last";
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
   const int64_t block = nd4c_simd.depthwise_last->block;
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  layout->tag = ND4C_LAYOUT_OPAQUE;
-  layout->bytes = divide_up(w->shape[0], block) * block * (w->size / w->shape[0]) * (int64_t)sizeof(float);
-  layout->dtype = w->dtype;
-  layout->rank = w->rank;
-  memcpy(layout->shape, w->shape, (size_t)w->rank * sizeof *w->shape);
-  memcpy(layout->owner, owner, sizeof owner);
-  memcpy(&layout->fingerprint, name, sizeof layout->fingerprint);
-  layout->fingerprint += (uint64_t)block;
+  nd4c_cpu_packed_describe(w, form, block, w->dtype,
+                           divide_up(w->shape[0], block) * block * (w->size / w->shape[0]) * (int64_t)sizeof(float),
+                           layout);
   return true;
 }
 
@@ -161,10 +157,7 @@ static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout 
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  ND4C_CPU_FAIL_IF(call->inputs[ND4C_IN_conv_w].layout == ND4C_LAYOUT_STRIDED, ND4C_UNSUPPORTED,
-                   "there is no memory for packed weights");
-  *state = NULL;
-  return ND4C_OK;
+  return nd4c_cpu_packed_prepare(call, ND4C_IN_conv_w, state);
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------ */

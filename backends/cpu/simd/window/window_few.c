@@ -3,6 +3,7 @@
  * weights that are packed once into panels. dispatch/choice.c asks this kernel before oneDNN's, which takes 1.3 to 2
  * times as long with small windows. */
 #include "backends/cpu/simd/rows.h"
+#include "backends/cpu/support/packed_weights.h"
 
 /* With more channels, larger windows or few outputs oneDNN is as fast or faster. MOST_TERMS: of a window. BAND_BYTES:
  * of the copied rows, which stay in the caches. FARTHEST: columns, strides and padding, so that a band is small. */
@@ -135,20 +136,15 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 /* -- packing ------------------------------------------------------------------------------------------------------ */
 
 static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
-  static const char owner[] = "simd", name[] = "few ch ";
+  static const char form[] = "few ch ";
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
   const int64_t width = nd4c_simd.few->panel_outputs;
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  layout->tag = ND4C_LAYOUT_OPAQUE;
-  layout->bytes = divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float);
-  layout->dtype = ND4C_FLOAT32;
-  layout->rank = w->rank;
-  memcpy(layout->shape, w->shape, (size_t)w->rank * sizeof *w->shape);
-  memcpy(layout->owner, owner, sizeof owner);
-  memcpy(&layout->fingerprint, name, sizeof layout->fingerprint);
-  layout->fingerprint += (uint64_t)width;
+  nd4c_cpu_packed_describe(w, form, width, ND4C_FLOAT32,
+                           divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float),
+                           layout);
   return true;
 }
 
@@ -175,10 +171,7 @@ static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout 
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  ND4C_CPU_FAIL_IF(call->inputs[ND4C_IN_conv_w].layout == ND4C_LAYOUT_STRIDED, ND4C_UNSUPPORTED,
-                   "there is no memory for packed weights");
-  *state = NULL;
-  return ND4C_OK;
+  return nd4c_cpu_packed_prepare(call, ND4C_IN_conv_w, state);
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
  * in one: the error of 2,304 terms is a quarter. Windows of one cell are read where they lie, others are copied side by
  * side, some rows at a time. dispatch/choice.c asks this kernel before oneDNN's where it is faster, and after it. */
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/packed_weights.h"
 #include "backends/cpu/support/window.h"
 
 /* Fewer terms than LEAST_TERMS are one sum in other libraries, too. oneDNN was faster with few output channels, and
@@ -168,20 +169,15 @@ static bool usable_first(const nd4c_call *call, char *reason, size_t reason_size
 /* -- packing ------------------------------------------------------------------------------------------------------ */
 
 static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
-  static const char owner[] = "simd", name[] = "windows";
+  static const char form[] = "windows";
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
   const int64_t width = nd4c_simd.gemm->float32->strip_columns;
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  layout->tag = ND4C_LAYOUT_OPAQUE;
-  layout->bytes = divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float);
-  layout->dtype = ND4C_FLOAT32;
-  layout->rank = w->rank;
-  memcpy(layout->shape, w->shape, (size_t)w->rank * sizeof *w->shape);
-  memcpy(layout->owner, owner, sizeof owner);
-  memcpy(&layout->fingerprint, name, sizeof layout->fingerprint);
-  layout->fingerprint += (uint64_t)width;
+  nd4c_cpu_packed_describe(w, form, width, ND4C_FLOAT32,
+                           divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float),
+                           layout);
   return true;
 }
 
@@ -231,10 +227,7 @@ static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout 
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  ND4C_CPU_FAIL_IF(call->inputs[ND4C_IN_conv_w].layout == ND4C_LAYOUT_STRIDED, ND4C_UNSUPPORTED,
-                   "there is no memory for packed weights");
-  *state = NULL;
-  return ND4C_OK;
+  return nd4c_cpu_packed_prepare(call, ND4C_IN_conv_w, state);
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------ */

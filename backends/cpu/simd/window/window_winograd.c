@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/packed_weights.h"
 #include "backends/cpu/support/window.h"
 
 /* Bytes of a block's transformed cells and sums, which should stay in the L2 cache; tiles in a block, at least and at
@@ -142,19 +143,13 @@ static void filter_range(void *user, int64_t begin, int64_t end, int32_t worker)
 }
 
 static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
-  static const char owner[] = "simd", name[] = "winograd";
+  static const char form[] = "winograd";
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  layout->tag = ND4C_LAYOUT_OPAQUE;
-  layout->bytes = filter_numbers(w) * (int64_t)sizeof(float);
-  layout->dtype = ND4C_FLOAT32;
-  layout->rank = w->rank;
-  memcpy(layout->shape, w->shape, (size_t)w->rank * sizeof *w->shape);
-  memcpy(layout->owner, owner, sizeof owner);
-  memcpy(&layout->fingerprint, name, sizeof layout->fingerprint);
-  layout->fingerprint += (uint64_t)panel_of_filters();
+  nd4c_cpu_packed_describe(w, form, panel_of_filters(), ND4C_FLOAT32, filter_numbers(w) * (int64_t)sizeof(float),
+                           layout);
   return true;
 }
 
@@ -167,10 +162,7 @@ static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout 
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  ND4C_CPU_FAIL_IF(call->inputs[ND4C_IN_conv_w].layout == ND4C_LAYOUT_STRIDED, ND4C_UNSUPPORTED,
-                   "there is no memory for transformed weights");
-  *state = NULL;
-  return ND4C_OK;
+  return nd4c_cpu_packed_prepare(call, ND4C_IN_conv_w, state);
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------ */
