@@ -232,6 +232,22 @@ static inline __m512 nd4c_sqrt_near_sixteen(__m512 x) {
   return _mm512_mask_mov_ps(y, itself, x);
 }
 
+/* The root, correctly rounded: an estimate made good twice, in half of the time that the hardware's root takes, and on
+ * other units of the processor than quotients. The last step adds what is missing from the square, which is exact from
+ * 2^-100 on; for vectors with a smaller, negative or infinite number or NaN the hardware computes. */
+static inline __m512 nd4c_sqrt_sixteen(__m512 x) {
+  const __m512 half = _mm512_set1_ps(0.5f);
+  __m512i beyond = _mm512_sub_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x0d800000));
+  if (_mm512_cmplt_epu32_mask(beyond, _mm512_set1_epi32(0x7f800000 - 0x0d800000)) != 0xffff) {
+    return _mm512_sqrt_ps(x);
+  }
+  __m512 inverse = _mm512_rsqrt14_ps(x), y = _mm512_mul_ps(x, inverse), halved = _mm512_mul_ps(inverse, half);
+  __m512 off = _mm512_fnmadd_ps(y, halved, half);
+  y = _mm512_fmadd_ps(y, off, y);
+  halved = _mm512_fmadd_ps(halved, off, halved);
+  return _mm512_fmadd_ps(_mm512_fnmadd_ps(y, y, x), halved, y);
+}
+
 /* -- power ------------------------------------------------------------------------------------------------------- */
 
 static inline __m512 nd4c_join_sixteen(__m256 low, __m256 high) {

@@ -20,7 +20,7 @@ ND4C_INLINED __m512 nd4c_unary_sixteen(enum nd4c_unary_index op, bool near, __m5
          : op == ND4C_UNARY_sigmoid ? nd4c_sigmoid_sixteen(x)
          : op == ND4C_UNARY_swish   ? nd4c_swish_sixteen(x)
          : op == ND4C_UNARY_gelu    ? (near ? nd4c_gelu_near_sixteen(x) : nd4c_gelu_sixteen(x))
-         : op == ND4C_UNARY_sqrt    ? (near ? nd4c_sqrt_near_sixteen(x) : _mm512_sqrt_ps(x))
+         : op == ND4C_UNARY_sqrt    ? (near ? nd4c_sqrt_near_sixteen(x) : nd4c_sqrt_sixteen(x))
          : near                     ? nd4c_gelu_tanh_near_sixteen(x)
                                     : nd4c_gelu_tanh_sixteen(x);
 }
