@@ -257,10 +257,39 @@ static void a_tail_keeps_what_later_tiles_read(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* One element that stands for all; tiles that end within a block of registers. */
+static void tails_of_single_elements(void **state) {
+  (void)state;
+  const int64_t shapes[][2] = {{5, 1111}, {1, 128}, {300, 96}, {1, 100003}}, one[] = {1, 1}, last[] = {1};
+  const nd4c_attr attr = check_ints("axes", last, 1);
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+    nd4c_array *inputs[INPUTS], *expected = NULL, *actual = NULL;
+    nd4c_graph *graph = NULL;
+    nd4c_plan *plan = NULL;
+    CHECK_OK(nd4c_graph_create(&graph));
+    const nd4c_value x = check_input(graph, "x", 2, shapes[i]), s = check_input(graph, "s", 2, one);
+    const nd4c_value factor = check_binary(graph, ND4C_OP_add, x, check_binary(graph, ND4C_OP_multiply, s, s));
+    const nd4c_value z = check_binary(graph, ND4C_OP_multiply, check_binary(graph, ND4C_OP_subtract, s, x), factor);
+    const nd4c_value bent = check_unary(graph, ND4C_OP_tanh, z);
+    CHECK_OK(nd4c_graph_output(graph, "energy", check_op(graph, ND4C_OP_sum_square, &bent, 1, &attr, 1)));
+    check_make_inputs(graph, i + 3, inputs);
+    check_evaluate(graph, inputs, &expected);
+    CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, INPUTS, &actual, 1));
+    check_same(cases, expected, actual);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+    check_release(inputs, INPUTS);
+    nd4c_array_release(expected);
+    nd4c_array_release(actual);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tails_give_what_eager_calls_give), cmocka_unit_test(only_innermost_axes_are_reduced),
-      cmocka_unit_test(tails_of_a_chain_have_equal_runs), cmocka_unit_test(other_orders_are_no_tails),
-      cmocka_unit_test(a_tail_keeps_what_later_tiles_read)};
+      cmocka_unit_test(tails_give_what_eager_calls_give),   cmocka_unit_test(only_innermost_axes_are_reduced),
+      cmocka_unit_test(tails_of_a_chain_have_equal_runs),   cmocka_unit_test(other_orders_are_no_tails),
+      cmocka_unit_test(a_tail_keeps_what_later_tiles_read), cmocka_unit_test(tails_of_single_elements)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,9 @@ static nd4c_status choose_tile(const assembly *work) {
   ND4C_CPU_FAIL_IF(tile < ND4C_TILE_LEAST, ND4C_UNSUPPORTED,
                    "tile: %d intermediate results at once, which do not fit the first cache",
                    (int)program->register_count);
-  program->tile = tile - tile % ND4C_TILE_LEAST;
+  const int32_t block = nd4c_simd.chain->block,
+                unit = program->chain_count > 0 && tile >= block ? block : ND4C_TILE_LEAST;
+  program->tile = tile - tile % unit;
   program->register_bytes = program->tile * widest;
   return ND4C_OK;
 }

@@ -48,12 +48,15 @@ static nd4c_chain_code code_of(const nd4c_tile_step *step, nd4c_chain_form form)
   return NULL;
 }
 
-/* Whether the value of node `from` is needed in memory: a later node than the next one reads it, or the next one does
- * so twice. */
+/* Whether the value of node `from` is needed in memory: a tail or a later node than the next one reads it, or the next
+ * one does so twice. */
 static bool is_kept(const nd4c_tile_program *program, int32_t from, int32_t slot) {
   bool next = true;
   for (int32_t i = from + 1; i < program->step_count; i++) {
     const nd4c_tile_step *step = &program->steps[i];
+    if (step->action == ND4C_TILE_REDUCE && step->operands[0] == slot) {
+      return true;
+    }
     if (step->action != ND4C_TILE_COMPUTE) {
       continue;
     }
@@ -109,11 +112,23 @@ static bool is_float32(const nd4c_segment *piece) {
   return true;
 }
 
+/* Tails come after all nodes: whether each still finds the value that it reduces in its slot. */
+static bool tails_can_wait(const nd4c_tile_program *program) {
+  for (int32_t i = 0; i < program->step_count; i++) {
+    for (int32_t k = i + 1; k < program->step_count && program->steps[i].action == ND4C_TILE_REDUCE; k++) {
+      if (program->steps[k].action == ND4C_TILE_COMPUTE && program->steps[k].slot == program->steps[i].operands[0]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 void nd4c_tile_list_chain(const nd4c_segment *piece, nd4c_tile_program *program) {
   listing work = {.program = program, .running = -1, .outputs = program->input_count};
   program->chain_count = 0;
   const int64_t buffers = (int64_t)program->register_count * nd4c_simd.chain->block * (int64_t)sizeof(float);
-  if (program->run != 0 || nd4c_simd.chain->block == 0 || buffers > ND4C_TILE_MEMORY || !is_float32(piece)) {
+  if (nd4c_simd.chain->block == 0 || buffers > ND4C_TILE_MEMORY || !is_float32(piece) || !tails_can_wait(program)) {
     return;
   }
   for (int32_t i = 0; i < program->step_count; i++) {
@@ -142,24 +157,26 @@ static void run_blocks(void *user, int64_t begin, int64_t end, int32_t worker) {
   nd4c_chain_slot slots[ND4C_TILE_SLOTS];
   (void)worker;
   for (int32_t i = 0; i < ports; i++) {
-    slots[i] = (nd4c_chain_slot){work->operands[i].data, i < program->input_count && program->ports[i].is_one ? 0 : -1};
+    slots[i] = (nd4c_chain_slot){work->operands[i].data, is_one(program, i) ? 0 : -1};
   }
   for (int32_t i = 0; i < program->register_count; i++) {
     slots[ports + i] = (nd4c_chain_slot){memory + i * buffer_bytes, 0};
   }
-  nd4c_simd.chain->run(program->chains[work->stream], slots, begin, end);
+  nd4c_simd.chain->run(program->chains[work->stream], slots, program->input_count, begin, end);
   if (work->stream) {
     nd4c_simd.move->stream_fence();
   }
 }
 
-/* Whether the operands lie as the steps expect them. */
-static bool is_possible(const nd4c_tile_program *program, const nd4c_tile_operand *operands, bool stream) {
+bool nd4c_tile_can_chain(const nd4c_tile_program *program, const nd4c_tile_operand *operands, bool stream) {
   if (program->chain_count == 0 || (stream && program->reads_outputs)) {
     return false;
   }
   for (int32_t i = 0; i < program->input_count + program->output_count; i++) {
-    const bool one = i < program->input_count && program->ports[i].is_one;
+    if (program->ports[i].is_total) {
+      continue;
+    }
+    const bool one = is_one(program, i);
     const bool aligned = (uintptr_t)operands[i].data % ND4C_CPU_CACHE_LINE == 0;
     if (operands[i].lie != (one ? ND4C_TILE_REPEATED : ND4C_TILE_FLAT) ||
         (stream && i >= program->input_count && !aligned)) {
@@ -169,10 +186,23 @@ static bool is_possible(const nd4c_tile_program *program, const nd4c_tile_operan
   return true;
 }
 
+int64_t nd4c_tile_chain_tile(const nd4c_tile_program *program, const nd4c_tile_operand *operands, char *const *slots,
+                             int64_t count) {
+  const int32_t ports = program->input_count + program->output_count;
+  const int64_t blocks = count / nd4c_simd.chain->block;
+  nd4c_chain_slot chained[ND4C_TILE_SLOTS];
+  for (int32_t i = 0; i < ports + program->register_count; i++) {
+    const bool one = is_one(program, i);
+    chained[i] = (nd4c_chain_slot){one ? operands[i].data : slots[i], one ? 0 : -1};
+  }
+  nd4c_simd.chain->run(program->chains[0], chained, program->input_count, 0, blocks);
+  return blocks * nd4c_simd.chain->block;
+}
+
 int64_t nd4c_tile_run_chain(const nd4c_tile_program *program, const nd4c_tile_operand *operands, int64_t size,
                             int32_t width, bool stream) {
   job work = {.program = program, .operands = operands, .stream = stream};
-  if (!is_possible(program, operands, stream)) {
+  if (program->run != 0 || !nd4c_tile_can_chain(program, operands, stream)) {
     return 0;
   }
   const int64_t block = nd4c_simd.chain->block, grain = ND4C_TILE_PIECE_COST / (program->cost * block);

@@ -7,6 +7,7 @@ typedef struct run {
   const nd4c_tile_operand *operands; /* inputs, then outputs */
   int64_t first, size;               /* elements of the chain: those before the first are computed */
   bool stream;                       /* outputs are written past the caches */
+  bool chained;                      /* the nodes of a tile are computed in registers, then its tails */
   uint64_t *partials;                /* accumulators of long runs */
   int32_t widest_input;              /* bytes an element, of those inputs that are read in place */
 } run;
@@ -124,6 +125,36 @@ static void prefetch(const run *work, tile *now) {
   now->ahead += share;
 }
 
+static void reduce(const run *work, const tile *now, const nd4c_tile_step *step) {
+  nd4c_tile_reduce(work->program, step, now->number, now->begin, now->count, now->slots[step->operands[0]],
+                   &work->operands[step->slot], work->partials);
+}
+
+/* A tile of float32 without gaps: whole blocks in registers, the rest by loops, then the tails. */
+static void run_chained(const run *work, const tile *now) {
+  const nd4c_tile_program *program = work->program;
+  const int64_t done = nd4c_tile_chain_tile(program, work->operands, now->slots, now->count);
+  tile rest = *now;
+  rest.count -= done;
+  for (int32_t i = 0; i < program->input_count + program->output_count + program->register_count; i++) {
+    const bool fixed = rest.repeated[i] || (i < program->input_count && program->ports[i].is_one);
+    rest.slots[i] += fixed ? 0 : done * (int64_t)sizeof(float);
+  }
+  for (int32_t i = 0; i < program->step_count; i++) {
+    const nd4c_tile_step *step = &program->steps[i];
+    if (step->action == ND4C_TILE_COMPUTE && rest.count > 0) {
+      compute(step, &rest);
+    } else if (step->action == ND4C_TILE_LOAD && rest.count > 0) {
+      load(work, &rest, step->slot);
+    }
+  }
+  for (int32_t i = 0; i < program->step_count; i++) {
+    if (program->steps[i].action == ND4C_TILE_REDUCE) {
+      reduce(work, now, &program->steps[i]);
+    }
+  }
+}
+
 static void run_steps(const run *work, tile *now) {
   const nd4c_tile_program *program = work->program;
   for (int32_t i = 0; i < program->step_count; i++) {
@@ -132,8 +163,7 @@ static void run_steps(const run *work, tile *now) {
       compute(step, now);
       prefetch(work, now);
     } else if (step->action == ND4C_TILE_REDUCE) {
-      nd4c_tile_reduce(program, step, now->number, now->begin, now->count, now->slots[step->operands[0]],
-                       &work->operands[step->slot], work->partials);
+      reduce(work, now, step);
     } else if (step->action == ND4C_TILE_LOAD) {
       load(work, now, step->slot);
     } else {
@@ -164,7 +194,11 @@ static void run_tiles(void *user, int64_t begin, int64_t end, int32_t worker) {
       now.slots[now.moving[i]] = operand->data + now.begin * operand->bytes;
       now.repeated[now.moving[i]] = false;
     }
-    run_steps(work, &now);
+    if (work->chained) {
+      run_chained(work, &now);
+    } else {
+      run_steps(work, &now);
+    }
   }
   if (work->stream) {
     nd4c_simd.move->stream_fence();
@@ -189,7 +223,7 @@ static bool should_stream(const run *work) {
     }
   }
   const bool large = bytes[1] > nd4c_simd_stream_bytes || (bytes[0] + bytes[1]) / 3 > nd4c_simd_stream_bytes;
-  return large && bytes[0] >= bytes[1] / 8;
+  return large && bytes[1] > 0 && bytes[0] >= bytes[1] / 8;
 }
 
 nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution *execution) {
@@ -203,6 +237,7 @@ nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution
               .partials = (uint64_t *)(void *)(operands + program->input_count + program->output_count)};
   nd4c_tile_lay_out(program, execution, operands);
   work.stream = should_stream(&work);
+  work.chained = program->run != 0 && !work.stream && nd4c_tile_can_chain(program, operands, false);
   for (int32_t i = 0; i < program->input_count; i++) {
     const bool wider = operands[i].lie == ND4C_TILE_FLAT && operands[i].bytes > work.widest_input;
     work.widest_input = wider ? operands[i].bytes : work.widest_input;

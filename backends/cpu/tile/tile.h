@@ -114,9 +114,15 @@ void nd4c_tile_scatter(const nd4c_tile_operand *operand, int64_t begin, int64_t 
 int64_t nd4c_tile_scratch_bytes(const nd4c_tile_program *program);
 nd4c_status nd4c_tile_run(const nd4c_tile_program *program, const nd4c_execution *execution);
 
-/* Computes the first elements in registers, if that is possible; returns how many. */
+/* Whether the program has steps in registers, and the operands lie as these expect them. */
+bool nd4c_tile_can_chain(const nd4c_tile_program *program, const nd4c_tile_operand *operands, bool stream);
+/* Computes the first elements in registers, if that is possible and there are no tails; returns how many. */
 int64_t nd4c_tile_run_chain(const nd4c_tile_program *program, const nd4c_tile_operand *operands, int64_t size,
                             int32_t width, bool stream);
+/* The same for whole blocks of the `count` elements of one tile, whose addresses are in `slots`: the values that tails
+ * reduce are in memory then. */
+int64_t nd4c_tile_chain_tile(const nd4c_tile_program *program, const nd4c_tile_operand *operands, char *const *slots,
+                             int64_t count);
 
 /* -- tails --------------------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Implements nd4c_chain_table of chain.h for AVX-512. Each step is a function that gets four registers of running
+/* Implements nd4c_chain_table of chain.h for AVX-512. Each step is a function that gets eight registers of running
  * values and calls the next step last, so compilers make a jump of the call, and the values never leave the registers.
  * backends/cpu/tile picks the steps from nd4c_simd.chain. */
 #include "kernels/cpu/elementwise/chain.h"
@@ -12,66 +12,71 @@ extern const nd4c_chain_table ND4C_LEVEL_NAME(nd4c_chain_table);
 
 #if defined(__AVX512F__)
 
-enum { BLOCK = 64, BLOCK_BYTES = BLOCK * (int)sizeof(float) };
+enum { VECTORS = 8, BLOCK = 16 * VECTORS, BLOCK_BYTES = BLOCK * (int)sizeof(float), AHEAD_BYTES = 8 * BLOCK_BYTES };
 
-#define STEP \
-  __m512 a, __m512 b, __m512 c, __m512 d, const nd4c_chain_step *step, const nd4c_chain_slot *slots, int64_t at
+/* Running values. Eight registers, so that the processor's divider works for the last ones while the first ones are in
+ * the next step. */
+#define EACH(X, ...)    \
+  X(a, 0, __VA_ARGS__); \
+  X(b, 1, __VA_ARGS__); \
+  X(c, 2, __VA_ARGS__); \
+  X(d, 3, __VA_ARGS__); \
+  X(e, 4, __VA_ARGS__); \
+  X(f, 5, __VA_ARGS__); \
+  X(g, 6, __VA_ARGS__); \
+  X(h, 7, __VA_ARGS__)
+
+#define STEP                                                                                                   \
+  __m512 a, __m512 b, __m512 c, __m512 d, __m512 e, __m512 f, __m512 g, __m512 h, const nd4c_chain_step *step, \
+      const nd4c_chain_slot *slots, int64_t at
 typedef void step_function(STEP);
 
-#define NEXT ((step_function *)step[1].code)(a, b, c, d, step + 1, slots, at)
+#define NEXT ((step_function *)step[1].code)(a, b, c, d, e, f, g, h, step + 1, slots, at)
 
 ND4C_INLINED float *operand(const nd4c_chain_step *step, const nd4c_chain_slot *slots, int64_t at) {
   const nd4c_chain_slot *slot = &slots[step->slot];
   return (float *)(slot->address + (at & slot->moves));
 }
 
+#define LOAD(vector, i, from) vector = _mm512_loadu_ps((from) + 16 * (i))
 static void load(STEP) {
   const float *x = operand(step, slots, at);
-  a = _mm512_loadu_ps(x);
-  b = _mm512_loadu_ps(x + 16);
-  c = _mm512_loadu_ps(x + 32);
-  d = _mm512_loadu_ps(x + 48);
+  EACH(LOAD, x);
   NEXT;
 }
 
 static void load_one(STEP) {
-  a = b = c = d = _mm512_set1_ps(*operand(step, slots, at));
+  a = b = c = d = e = f = g = h = _mm512_set1_ps(*operand(step, slots, at));
   NEXT;
 }
 
+#define STORE(vector, i, to) _mm512_storeu_ps((to) + 16 * (i), vector)
 static void store(STEP) {
   float *y = operand(step, slots, at);
-  _mm512_storeu_ps(y, a);
-  _mm512_storeu_ps(y + 16, b);
-  _mm512_storeu_ps(y + 32, c);
-  _mm512_storeu_ps(y + 48, d);
+  EACH(STORE, y);
   NEXT;
 }
 
+#define STREAM(vector, i, to) _mm512_stream_ps((to) + 16 * (i), vector)
 static void stream(STEP) {
   float *y = operand(step, slots, at);
-  _mm512_stream_ps(y, a);
-  _mm512_stream_ps(y + 16, b);
-  _mm512_stream_ps(y + 32, c);
-  _mm512_stream_ps(y + 48, d);
+  EACH(STREAM, y);
   NEXT;
 }
 
 static void end(STEP) {
-  (void)a, (void)b, (void)c, (void)d, (void)step, (void)slots, (void)at;
+  (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)step, (void)slots, (void)at;
 }
 
 /* -- one operand --------------------------------------------------------------------------------------------------- */
 
+#define APPLY(vector, i, function) vector = function(vector)
 #define UNARY(op, expression)                 \
   ND4C_INLINED __m512 op##_vector(__m512 x) { \
     return expression;                        \
   }                                           \
   static void op##_step(STEP) {               \
-    a = op##_vector(a);                       \
-    b = op##_vector(b);                       \
-    c = op##_vector(c);                       \
-    d = op##_vector(d);                       \
+    EACH(APPLY, op##_vector);                 \
     NEXT;                                     \
   }
 
@@ -103,14 +108,13 @@ ND4C_INLINED __m512 smaller(__m512 x, __m512 z) {
   return _mm512_mask_mov_ps(z, first, x);
 }
 
-#define FORM(op, form, function, other, first, second)     \
-  static void op##_##form(STEP) {                          \
-    const float *z = operand(step, slots, at);             \
-    a = function(first(a, other(0)), second(a, other(0))); \
-    b = function(first(b, other(1)), second(b, other(1))); \
-    c = function(first(c, other(2)), second(c, other(2))); \
-    d = function(first(d, other(3)), second(d, other(3))); \
-    NEXT;                                                  \
+#define COMBINE(vector, i, function, other, first, second) \
+  vector = function(first(vector, other(i)), second(vector, other(i)))
+#define FORM(op, form, function, other, first, second) \
+  static void op##_##form(STEP) {                      \
+    const float *z = operand(step, slots, at);         \
+    EACH(COMBINE, function, other, first, second);     \
+    NEXT;                                              \
   }
 #define IN_BLOCK(i) _mm512_loadu_ps(z + 16 * (i))
 #define SINGLE(i) _mm512_set1_ps(*z)
@@ -130,10 +134,23 @@ ND4C_INLINED __m512 smaller(__m512 x, __m512 z) {
   X(minimum, smaller)
 BINARY_STEPS(BINARY)
 
-static void run(const nd4c_chain_step *steps, const nd4c_chain_slot *slots, int64_t begin, int64_t last) {
+/* A block's instructions fill the window in which the processor looks for loads to begin early, so what the memory is
+ * to deliver for a later block has to be asked for. */
+ND4C_INLINED void prefetch(const nd4c_chain_slot *slots, int32_t inputs, int64_t at) {
+  for (int32_t i = 0; i < inputs; i++) {
+    const char *later = slots[i].address + ((at + AHEAD_BYTES) & slots[i].moves);
+    for (int32_t line = 0; line < BLOCK_BYTES; line += 64) {
+      _mm_prefetch(later + line, _MM_HINT_T0);
+    }
+  }
+}
+
+static void run(const nd4c_chain_step *steps, const nd4c_chain_slot *slots, int32_t inputs, int64_t begin,
+                int64_t last) {
   const __m512 zero = _mm512_setzero_ps();
   for (int64_t i = begin; i < last; i++) {
-    ((step_function *)steps->code)(zero, zero, zero, zero, steps, slots, i * BLOCK_BYTES);
+    prefetch(slots, inputs, i * BLOCK_BYTES);
+    ((step_function *)steps->code)(zero, zero, zero, zero, zero, zero, zero, zero, steps, slots, i * BLOCK_BYTES);
   }
 }
 

@@ -40,9 +40,10 @@ typedef struct nd4c_chain_table {
   nd4c_chain_code load, load_one, store, stream, end;
   nd4c_chain_code unary[ND4C_UNARY_COUNT];
   nd4c_chain_code binary[ND4C_BINARY_COUNT][ND4C_CHAIN_FORMS];
-  /* Runs the steps, of which `end` is the last one, on blocks [begin, end). Blocks that are streamed begin on cache
-   * lines, and a move table's stream_fence ends that. */
-  void (*run)(const nd4c_chain_step *steps, const nd4c_chain_slot *slots, int64_t begin, int64_t end);
+  /* Runs the steps, of which `end` is the last one, on blocks [begin, end). The first `inputs` slots are read only:
+   * later blocks of them are prefetched. Blocks that are streamed begin on cache lines, and a move table's stream_fence
+   * ends that. */
+  void (*run)(const nd4c_chain_step *steps, const nd4c_chain_slot *slots, int32_t inputs, int64_t begin, int64_t end);
 } nd4c_chain_table;
 
 #endif
