@@ -80,6 +80,13 @@ static void choose_repeats(bench_case *each) {
   }
 }
 
+/* Idle threads of OpenMP, which limits.c uses, spin for some milliseconds: they would keep a processor from the next
+ * case. */
+static void settle(void) {
+  const struct timespec pause = {.tv_nsec = 20000000};
+  (void)nanosleep(&pause, NULL);
+}
+
 void bench_interleave(bench_case *cases, int count) {
   for (int i = 0; i < count; i++) {
     choose_repeats(&cases[i]);
@@ -88,6 +95,8 @@ void bench_interleave(bench_case *cases, int count) {
   for (int round = 0; round < BENCH_ROUNDS; round++) {
     for (int turn = 0; turn < count; turn++) {
       bench_case *each = &cases[(turn + round) % count];
+      settle();
+      each->body(each->state); /* wakes the threads of its pool */
       int64_t before = page_faults();
       each->times[round] = sample(each);
       each->faults += round > 0 ? page_faults() - before : 0;
