@@ -347,28 +347,52 @@ static nd4c_value part_of_constant(nd4c_graph *graph, uint64_t seed) {
   return check_op(graph, ND4C_OP_reshape, &part, 1, &form, 1);
 }
 
+/* The graph's only chain gives the bits of eager calls. Destroys the graph. */
+static void check_one_chain(nd4c_graph *graph) {
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  nd4c_plan *plan = NULL;
+  nd4c_array *expected = NULL, *result = NULL, *inputs[CHECK_PORTS] = {NULL};
+  check_make_inputs(graph, 1, inputs);
+  check_evaluate(graph, inputs, &expected);
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  assert_int_equal(count_chains(plan), 1);
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, graph->inputs.count, &result, 1));
+  check_bits(expected, result);
+  check_release(&expected, 1);
+  check_release(&result, 1);
+  check_release(inputs, graph->inputs.count);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void operands_may_be_views_of_constants(void **state) {
   (void)state;
   const int64_t shape[] = {2, 8, 64, 64};
-  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
   nd4c_graph *graph = NULL;
-  nd4c_plan *plan = NULL;
-  nd4c_array *expected = NULL, *result = NULL, *input = check_array(ND4C_FLOAT32, 4, shape, 1, -1, 1);
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value y = check_input(graph, "x", 4, shape);
   y = check_binary(graph, ND4C_OP_multiply, y, part_of_constant(graph, 2));
   y = check_binary(graph, ND4C_OP_add, y, part_of_constant(graph, 3));
   CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_tanh, y)));
-  check_evaluate(graph, &input, &expected);
-  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
-  assert_int_equal(count_chains(plan), 1);
-  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)&input, 1, &result, 1));
-  check_bits(expected, result);
-  check_release(&expected, 1);
-  check_release(&result, 1);
-  check_release(&input, 1);
-  nd4c_plan_destroy(plan);
-  nd4c_graph_destroy(graph);
+  check_one_chain(graph);
+}
+
+/* A view that repeats a number, and a number: the loops that take a repeated operand take one of them. */
+static void both_operands_may_repeat_one_number(void **state) {
+  (void)state;
+  const int64_t shape[] = {17, 17, 64};
+  for (int32_t first = 0; first < 2; first++) {
+    nd4c_graph *graph = NULL;
+    CHECK_OK(nd4c_graph_create(&graph));
+    const nd4c_value number = check_input(graph, "a", 0, NULL), repeated = check_input(graph, "b", 0, NULL);
+    const nd4c_attr whole = check_ints("shape", shape, 3);
+    const nd4c_value view = check_op(graph, ND4C_OP_broadcast_to, &repeated, 1, &whole, 1);
+    const nd4c_value sum =
+        check_binary(graph, ND4C_OP_subtract, first == 0 ? number : view, first == 0 ? view : number);
+    const nd4c_value y = check_binary(graph, ND4C_OP_multiply, sum, check_input(graph, "c", 3, shape));
+    CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_tanh, y)));
+    check_one_chain(graph);
+  }
 }
 
 /* -- failures -------------------------------------------------------------------------------------------------------
@@ -435,6 +459,7 @@ int main(void) {
       cmocka_unit_test(chains_give_the_bits_of_eager_calls), cmocka_unit_test(large_chains_are_one_step),
       cmocka_unit_test(small_chains_are_left_to_kernels),    cmocka_unit_test(rules_of_engines_turn_it_off),
       cmocka_unit_test(a_path_never_enters_a_chain_again),   cmocka_unit_test(memory_may_run_out),
-      cmocka_unit_test(warm_runs_allocate_nothing),          cmocka_unit_test(operands_may_be_views_of_constants)};
+      cmocka_unit_test(warm_runs_allocate_nothing),          cmocka_unit_test(operands_may_be_views_of_constants),
+      cmocka_unit_test(both_operands_may_repeat_one_number)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

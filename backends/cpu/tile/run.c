@@ -39,7 +39,11 @@ static void prepare(const run *work, char *memory, tile *now) {
       now->repeated[i] = false;
       continue;
     }
-    now->repeated[i] = input && operand->lie == ND4C_TILE_REPEATED && !program->ports[i].needs_elements;
+    /* A loop takes one repeated operand at most. Of two operands, both may be views that repeat an element
+     * (broadcast_to of a number), but not both can have one element, since the result has more. So such views are
+     * written out. */
+    const nd4c_tile_port *port = &program->ports[i];
+    now->repeated[i] = input && operand->lie == ND4C_TILE_REPEATED && port->is_one && !port->needs_elements;
     if (now->repeated[i]) {
       now->slots[i] = operand->data;
     } else if (operand->lie == ND4C_TILE_FLAT && (input || !work->stream)) {
