@@ -205,6 +205,22 @@ double nd4c_value_bytes(const nd4c_graph *graph, nd4c_value value) {
   return bytes_of(graph, &graph->values[value]);
 }
 
+/* An operand of an element-wise op has no more elements than the result. Of symbolic extents this is not always seen:
+ * a guard may say that n * m is 30, where n and m alone are unknown. */
+static double bytes_read(const nd4c_graph *graph, const nd4c_graph_node *node, const nd4c_graph_value *input) {
+  const double bytes = bytes_of(graph, input);
+  switch (node->def->info.category) {
+    case ND4C_CATEGORY_UNARY:
+    case ND4C_CATEGORY_BINARY:
+    case ND4C_CATEGORY_TERNARY:
+      return nd4c_extent_is_symbolic(input->size)
+                 ? fmin(bytes, size_of(graph, &graph->values[node->outputs[0]]) * (double)nd4c_dtype_size(input->dtype))
+                 : bytes;
+    default:
+      return bytes;
+  }
+}
+
 /* Ops that pick elements read no more of their first input than they write, and ops without results nothing. */
 static double count_bytes(const nd4c_graph *graph, const nd4c_graph_node *node) {
   const nd4c_category category = node->def->info.category;
@@ -217,7 +233,7 @@ static double count_bytes(const nd4c_graph *graph, const nd4c_graph_node *node) 
     written += bytes_of(graph, &graph->values[node->outputs[i]]);
   }
   for (int32_t i = 0; i < node->input_count; i++) {
-    const double bytes = bytes_of(graph, input_of(graph, node, i));
+    const double bytes = bytes_read(graph, node, input_of(graph, node, i));
     read += picks && i == 0 ? fmin(bytes, written) : bytes;
   }
   return written > 0 ? read + written : 0;

@@ -125,9 +125,14 @@ bool nd4c_may_take_in(const nd4c_rewrite *rewrite, const nd4c_graph_node *norm, 
   if (nd4c_rewrite_is_single(rewrite, norm->outputs[0])) {
     return true;
   }
+  int32_t reads = 0;
   for (int32_t i = 0; i < reader->input_count; i++) {
     const nd4c_value parameter = reader->inputs[i];
+    reads += parameter == norm->outputs[0];
     again.bytes += parameter < 0 || parameter == norm->outputs[0] ? 0 : nd4c_value_bytes(graph, parameter);
+  }
+  if (reads > 1) { /* one of them would be the parameter, so both norms would be computed */
+    return false;
   }
   return nd4c_cost_weight(again, 1) <= nd4c_cost_weight(nd4c_node_cost(graph, reader), 1);
 }

@@ -28,7 +28,7 @@ typedef struct nd4c_root {
 /* The numerator, if the node is a quotient by such a root, also as a product with its reciprocal; else NONE. */
 nd4c_value nd4c_root_numerator(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_root *root);
 /* Whether `reader` may become a node that computes what `norm` gives and more: nothing else reads it, or computing it
- * again costs no more than the reader does now. */
+ * again costs no more than the reader does now. A reader of which both operands are the norm stays. */
 bool nd4c_may_take_in(const nd4c_rewrite *rewrite, const nd4c_graph_node *norm, const nd4c_graph_node *reader);
 /* Whether a parameter has exactly the axes of x from `axis` on, and its dtype. */
 bool nd4c_is_parameter(const nd4c_rewrite *rewrite, nd4c_value parameter, nd4c_value x, int32_t axis);

@@ -75,9 +75,9 @@ typedef enum nd4c_relation {
 nd4c_certainty nd4c_extents_ask(nd4c_extents *extents, nd4c_relation relation, int64_t a, int64_t b);
 /* Lowest and highest value; INT64_MAX: no bound. */
 void nd4c_extents_bounds(const nd4c_extents *extents, int64_t extent, int64_t *low, int64_t *high);
-/* A number that stands for the extent in estimates: its value if each dim is 64, or its bound nearest to 64, or what a
- * guard says that it is. Sums and
- * products of extents have the sums and products of these numbers. Numbers stay what they are. */
+/* A number that stands for the extent in estimates: its value if each dim is 64, or its bound nearest to 64, or what
+ * guards say that it is. Sums and products of extents have the sums and products of these numbers. Numbers stay what
+ * they are. */
 double nd4c_extents_usual(const nd4c_extents *extents, int64_t extent);
 
 /* -- guards: what a binding must satisfy -- */

@@ -21,6 +21,7 @@ typedef struct nd4c_extent_atom {
   int64_t a, b;      /* extents that the others are made of */
   int64_t low, high; /* high INT64_MAX: no bound */
   double usual;      /* nd4c_extents_usual; nd4c_extents_atom sets it */
+  bool told;         /* of a dim: a guard says what is usual */
 } nd4c_extent_atom;
 
 /* A product of atoms: their numbers in ascending order, an atom as often as its power. Monomial 0 is the empty

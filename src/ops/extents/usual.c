@@ -44,7 +44,14 @@ double nd4c_polynomial_usual(const nd4c_extents *extents, const nd4c_polynomial 
   return fmax(sum, 0);
 }
 
-/* A dim that a guard gives a number, or that number or 1. */
+/* Whether the guard allows the dim the number that an earlier guard gave it. */
+static bool allows(const nd4c_guard *guard, int64_t factor, int64_t offset, double usual) {
+  const double value = (double)factor * usual + (double)offset;
+  return guard->relation == ND4C_RELATION_BROADCASTS && (value == 1 || value == (double)guard->b);
+}
+
+/* A dim that a guard gives a number, or that number or 1. Two guards with different numbers leave 1: where only one of
+ * them counted, a body that has this one alone would seem to be of another size than the graph around it. */
 static void apply_guard(nd4c_extents *extents, const nd4c_guard *guard) {
   int32_t dim;
   int64_t factor, offset;
@@ -55,8 +62,11 @@ static void apply_guard(nd4c_extents *extents, const nd4c_guard *guard) {
   }
   for (int32_t i = 0; i < extents->atom_count; i++) {
     nd4c_extent_atom *atom = &extents->atoms[i];
-    if (atom->kind == ND4C_ATOM_DIM && atom->dim == dim) {
-      atom->usual = within((double)(guard->b - offset) / (double)factor, atom->low, atom->high);
+    if (atom->kind == ND4C_ATOM_DIM && atom->dim == dim &&
+        !(atom->told && allows(guard, factor, offset, atom->usual))) {
+      const int64_t number = atom->told && guard->relation == ND4C_RELATION_BROADCASTS ? 1 : guard->b;
+      atom->usual = within((double)(number - offset) / (double)factor, atom->low, atom->high);
+      atom->told = true;
     }
   }
 }
@@ -74,6 +84,7 @@ void nd4c_extents_renew_usual(nd4c_extents *extents) {
   enum { ROUNDS = 3 }; /* quotients of quotients: deeper ones keep what they were, which is near enough */
   for (int32_t i = 0; i < extents->atom_count; i++) {
     extents->atoms[i].usual = nd4c_atom_usual(extents, &extents->atoms[i]);
+    extents->atoms[i].told = false;
   }
   for (int32_t i = 0; i < extents->guard_count; i++) {
     apply_guard(extents, &extents->guards[i]);
