@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/choice.h"
+#include "graph/ir/variables.h"
 #include "graph/passes.h"
 
 void nd4c_quantization_free(nd4c_quantization *quantization) {
@@ -106,6 +107,7 @@ static nd4c_status capture(nd4c_plan *plan, const nd4c_graph *graph, nd4c_graph 
   ND4C_TRY(nd4c_quantization_take_graph(plan, graph));
   plan->quantization->caught = caught;
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
+  ND4C_TRY(nd4c_variables_open(plan->graph, true)); /* else the passes would remove what variables need */
   ND4C_TRY(nd4c_passes_run(plan, NULL));
   return *caught != NULL ? ND4C_OK
                          : nd4c_fail(ND4C_UNSUPPORTED, "a calibration needs the pass quantize, which is switched off");
@@ -121,6 +123,9 @@ nd4c_status nd4c_quantization_capture(const nd4c_graph *graph, nd4c_context *con
   nd4c_status status = nd4c_passes_switch(NULL, &plan->switches);
   status = status == ND4C_OK ? capture(plan, graph, caught) : status;
   status = status == ND4C_OK ? nd4c_calibration_names(*caught, &plan->quantization->recorded, region, names) : status;
+  if (status == ND4C_OK) {
+    nd4c_variables_close(*caught);
+  }
   nd4c_plan_destroy(plan);
   return status;
 }
