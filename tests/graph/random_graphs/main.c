@@ -22,11 +22,12 @@ typedef struct options {
 enum { MANY = 2000 }; /* graphs among which every pass finds something */
 
 static const char usage[] =
-    "nd4c_random_graphs [--graphs N] [--seed N] [--passes LIST [--precision DTYPE] | --thorough] [--all-passes]\n"
-    "                   [--failures N] [--seconds N] [--cases FILE] [--print] [--whole] [--verbose]\n"
+    "nd4c_random_graphs [--graphs N] [--seed N] [--passes LIST [--precision DTYPE [--calibrated]] | --thorough]\n"
+    "                   [--all-passes] [--failures N] [--seconds N] [--cases FILE] [--print] [--whole] [--verbose]\n"
     "  --graphs N     how many graphs (200); graph i has the seed N + i of --seed (1)\n"
     "  --passes LIST  only plans with these passes, as nd4c_plan_options.passes takes them\n"
     "  --precision D  with that precision: bfloat16 or int8\n"
+    "  --calibrated   int8 with a calibration\n"
     "  --thorough     each pass alone and four subsets for each graph, not one of each\n"
     "  --all-passes   fails if a pass rewrote nothing in all these graphs; always from 2000 thorough ones on\n"
     "  --failures N   ends after so many failures (10)\n"
@@ -58,10 +59,12 @@ static bool read_options(int argc, char **argv, options *o) {
     } else if (strcmp(argv[i], "--passes") == 0 && next != NULL) {
       o->trial.passes = argv[++i];
     } else if (strcmp(argv[i], "--precision") == 0 && next != NULL &&
-               nd4c_dtype_find(next, &o->trial.precision) == ND4C_OK) {
+               nd4c_dtype_find(next, &o->trial.precision.dtype) == ND4C_OK) {
       i++;
     } else if (strcmp(argv[i], "--cases") == 0 && next != NULL) {
       o->cases = argv[++i];
+    } else if (strcmp(argv[i], "--calibrated") == 0) {
+      o->trial.precision.calibrated = true;
     } else if (strcmp(argv[i], "--thorough") == 0) {
       o->trial.thorough = true;
     } else if (strcmp(argv[i], "--all-passes") == 0) {
@@ -76,17 +79,20 @@ static bool read_options(int argc, char **argv, options *o) {
       return false;
     }
   }
-  const bool asked = o->trial.precision != ND4C_DTYPE_NONE;
+  const bool asked = o->trial.precision.dtype != ND4C_DTYPE_NONE;
   o->all_passes = o->all_passes || (o->trial.thorough && o->graphs >= MANY);
-  return !(asked && o->trial.passes == NULL) && !(o->all_passes && o->trial.passes != NULL);
+  return !(asked && o->trial.passes == NULL) &&
+         !(o->trial.precision.calibrated && o->trial.precision.dtype != ND4C_INT8) &&
+         !(o->all_passes && o->trial.passes != NULL);
 }
 
 static void report(const options *o, const rg_sketch *sketch, rg_failure *failure) {
   rg_sketch *smallest = o->whole ? rg_sketch_copy(sketch) : rg_shrink(sketch, failure);
-  const bool precise = failure->precision == ND4C_DTYPE_NONE;
-  (void)printf("nd4c_random_graphs --graphs 1 --seed %llu --passes '%s'%s%s # %s%s\n", (unsigned long long)sketch->seed,
-               failure->passes, precise ? "" : " --precision ", precise ? "" : nd4c_dtype_name(failure->precision),
-               failure->plain ? "without passes: " : "", failure->what);
+  const bool precise = failure->precision.dtype == ND4C_DTYPE_NONE;
+  (void)printf(
+      "nd4c_random_graphs --graphs 1 --seed %llu --passes '%s'%s%s%s # %s%s\n", (unsigned long long)sketch->seed,
+      failure->passes, precise ? "" : " --precision ", precise ? "" : nd4c_dtype_name(failure->precision.dtype),
+      failure->precision.calibrated ? " --calibrated" : "", failure->plain ? "without passes: " : "", failure->what);
   rg_print(smallest);
   (void)fflush(stdout);
   rg_sketch_free(smallest);
@@ -126,9 +132,11 @@ int main(int argc, char **argv) {
   if (o.verbose) {
     rg_trial_print_changes();
   }
-  (void)printf("%lld graphs, %lld of them with dims, %lld with bodies, %lld with a variable, %lld nodes, %lld runs\n",
-               (long long)done, (long long)with_dims, (long long)with_bodies, (long long)with_variables,
-               (long long)nodes, (long long)runs);
+  (void)printf(
+      "%lld graphs, %lld of them with dims, %lld with bodies, %lld with a variable, %lld calibrated, %lld nodes, %lld "
+      "runs\n",
+      (long long)done, (long long)with_dims, (long long)with_bodies, (long long)with_variables,
+      (long long)rg_trial_calibrated(), (long long)nodes, (long long)runs);
   (void)printf("%lld passed, %lld failed\n", (long long)(done - failed), (long long)failed);
   const int32_t idle = o.all_passes && done == o.graphs ? rg_trial_print_idle() : 0;
   return failed > 0 || done == 0 || idle > 0 ? 1 : 0;

@@ -8,6 +8,7 @@
  *   bound.c     runs with bound and donated arrays, and with a variable
  *   supply.c    single ops: from the op table, from the cases of `nd4c selftest`, duplicates
  *   dims.c      the same graph with dims in place of numbers, and with other numbers for these
+ *   moved.c     a graph computed again, from operands that are moved a little
  *   judge.c     how far two results may be apart
  *   trial.c     runs one graph in the modes asked for
  *   shrink.c    the smallest graph and the fewest passes that still fail
@@ -79,6 +80,12 @@ typedef struct rg_sketch {
   int32_t value_count, node_count, output_count, owned_count;
   bool borrows; /* a copy: `owned` belongs to another sketch, and there is no graph to try ops in */
 } rg_sketch;
+
+/* What plans are asked for. */
+typedef struct rg_precision {
+  nd4c_dtype dtype; /* ND4C_DTYPE_NONE: none, results are as exact as float32 */
+  bool calibrated;  /* of int8: with the ranges that a calibration saw in the graph's inputs */
+} rg_precision;
 
 /* Whether the plans with passes may compute sums and products in another order. */
 static inline bool rg_reorders(const rg_sketch *sketch) {
@@ -212,13 +219,37 @@ void rg_dims_attrs(const rg_dims *dims, const int64_t *to, const rg_node *node, 
 /* A copy with the other numbers, computed anew; NULL if an op refuses it. Its lists are in `region`. */
 rg_sketch *rg_dims_resize(const rg_sketch *sketch, nd4c_region *region);
 
+/* -- moved.c ------------------------------------------------------------------------------------------------------- */
+
+/* The elements, two numbers for each complex one; and their bytes. The caller frees both. */
+double *rg_numbers(const nd4c_array *array, int64_t *count);
+void *rg_bytes(const nd4c_array *array, size_t *bytes);
+/* Mantissa bits; 0 if the dtype is not a floating one. */
+int rg_mantissa_bits(nd4c_dtype dtype);
+/* The distance of neighbours near a number; nearly so among subnormal ones. */
+double rg_last_place(nd4c_dtype dtype, double number);
+/* Engines may flush smaller results to 0. */
+double rg_least_normal(nd4c_dtype dtype);
+bool rg_is_product(nd4c_op op);
+
+/* How operands are moved: floating ones by at most 2 * reach units in the last place, or by the roundings of the
+ * precision. */
+typedef struct rg_moves {
+  uint64_t random;
+  rg_precision precision;
+  int64_t reach;
+} rg_moves;
+/* Fills the outputs of the graph, in float64 if `wide`; moves NULL: from the operands as they are. False if an op
+ * refused its changed operands. */
+bool rg_compute_again(const rg_sketch *sketch, bool wide, rg_moves *moves, nd4c_array **outputs);
+
 /* -- judge.c ------------------------------------------------------------------------------------------------------- */
 
 /* What one graph's results are compared with. */
 typedef struct rg_judge rg_judge;
-/* `base` are the results of the plan without passes; the judge retains them. precision: what plans are asked for, and
- * how coarse the results may be; ND4C_DTYPE_NONE: as exact as float32. */
-rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base, nd4c_dtype precision);
+/* `base` are the results of the plan without passes; the judge retains them. The precision says how coarse the results
+ * may be. */
+rg_judge *rg_judge_make(const rg_sketch *sketch, nd4c_array *const *base, rg_precision precision);
 void rg_judge_free(rg_judge *judge);
 /* NULL if the output may be what a plan gave, else what is wrong, written into `text`. */
 const char *rg_judge_output(rg_judge *judge, int32_t output, const nd4c_array *got, bool exact, char *text,
@@ -240,19 +271,21 @@ enum { RG_LIST = 512, RG_TEXT = 768 };
 
 typedef struct rg_failure {
   char passes[RG_LIST]; /* as nd4c_plan_options.passes takes them */
-  nd4c_dtype precision; /* and .precision; ND4C_DTYPE_NONE: none */
-  bool plain;           /* without passes the results differ already */
+  rg_precision precision;
+  bool plain; /* without passes the results differ already */
   char what[RG_TEXT];
 } rg_failure;
 
 typedef struct rg_trial_options {
-  const char *passes;   /* only this list; NULL: the modes below */
-  nd4c_dtype precision; /* with `passes`: this precision */
-  bool thorough;        /* each pass alone and four subsets, instead of one of each */
+  const char *passes;     /* only this list; NULL: the modes below */
+  rg_precision precision; /* with `passes`: this precision */
+  bool thorough;          /* each pass alone and four subsets, instead of one of each */
 } rg_trial_options;
 
 /* True if all plans agree. `runs` counts them. */
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure);
+/* How many graphs plans computed on bytes by a calibration so far. */
+int64_t rg_trial_calibrated(void);
 /* Numbers of rewrites by pass over all trials so far, and of graphs with dims at other sizes. */
 void rg_trial_print_changes(void);
 /* Prints the passes that have not rewritten anything, and returns how many: without those that only a kernel makes

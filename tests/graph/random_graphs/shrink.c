@@ -17,7 +17,7 @@ static bool still_fails(const rg_sketch *sketch, const char *passes, const rg_fa
   int64_t runs = 0;
   const rg_trial_options options = {.passes = passes, .precision = before->precision};
   return !rg_trial(sketch, &options, &runs, failure) && failure->plain == before->plain &&
-         failure->precision == before->precision;
+         failure->precision.dtype == before->precision.dtype;
 }
 
 /* Keeps the candidate if it fails in the same way; else frees it. */

@@ -9,6 +9,7 @@
 #include "device/context/context.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
+#include "nd4c/calibration.h"
 #include "random_graphs.h"
 
 /* Passes after which the results of element-wise ops and moves are the same bits; after the others they may be rounded
@@ -23,8 +24,9 @@ typedef struct trial {
   nd4c_graph *with_dims;         /* NULL: without */
   struct trial *resized;         /* the same with the dims' other sizes; NULL: a guard or an op refuses them */
   rg_judge *judge, *coarse;      /* coarse: of plans with a precision; NULL: there are none */
-  nd4c_dtype precision;          /* of the plans that are tried now */
-  nd4c_dtype chosen;             /* the precision of some plans */
+  rg_precision precision;        /* of the plans that are tried now */
+  rg_precision chosen;           /* the precision of some plans */
+  nd4c_calibration *calibration; /* of the graph; NULL: none */
   nd4c_array *inputs[RG_VALUES]; /* as the sketch has them */
   nd4c_array *placed[RG_VALUES]; /* the same elements, in other places */
   int32_t input_count;
@@ -108,7 +110,7 @@ static nd4c_status run(trial *t, nd4c_plan *plan, nd4c_array *const *inputs, nd4
 
 /* Judges what a run has given, and releases it. */
 static bool judge_outputs(trial *t, const char *passes, bool exact, nd4c_array **outputs) {
-  rg_judge *judge = t->precision == ND4C_DTYPE_NONE ? t->judge : t->coarse;
+  rg_judge *judge = t->precision.dtype == ND4C_DTYPE_NONE ? t->judge : t->coarse;
   const int32_t assigned = rg_assigned_output(t->sketch);
   char text[RG_TEXT];
   bool right = true;
@@ -165,6 +167,7 @@ enum { PASSES = ND4C_PASS_RECORDS, OPS = 1024 };
 static int64_t changes[PASSES], graphs_changed[PASSES], bound_to_others;
 static bool served[OPS]; /* by op: a step had another kernel than the reference's */
 static bool reduces;     /* the device has products of bfloat16 */
+static int64_t calibrated;
 
 /* Passes that make an op only where another kernel than the reference's computes it. */
 static const struct {
@@ -358,7 +361,8 @@ static bool try_passes(trial *t, const char *passes) {
   const nd4c_plan_options options = {.struct_size = sizeof options,
                                      .passes = passes,
                                      .compile = &request,
-                                     .precision = t->precision,
+                                     .precision = t->precision.dtype,
+                                     .calibration = t->precision.calibrated ? t->calibration : NULL,
                                      .arena_bytes = t->sketch->seed % 5 == 0 ? 1 : 0};
   nd4c_plan *plan = NULL;
   if (t->with_dims != NULL) {
@@ -378,7 +382,7 @@ static bool try_passes(trial *t, const char *passes) {
 }
 
 /* Also of the same graph with other sizes. */
-static void set_precision(trial *t, nd4c_dtype precision) {
+static void set_precision(trial *t, rg_precision precision) {
   t->precision = precision;
   if (t->resized != NULL) {
     t->resized->precision = precision;
@@ -399,7 +403,7 @@ static void make_subset(trial *t, char *list, size_t size) {
 
 static bool try_modes(trial *t, const rg_trial_options *options) {
   if (options->passes != NULL) {
-    set_precision(t, options->precision);
+    set_precision(t, t->chosen);
     return try_passes(t, options->passes);
   }
   bool right = try_passes(t, "");
@@ -416,7 +420,7 @@ static bool try_modes(trial *t, const rg_trial_options *options) {
     char list[RG_LIST], more[2 * RG_LIST];
     set_precision(t, t->chosen);
     make_subset(t, list, sizeof list);
-    (void)snprintf(more, sizeof more, "%s,%s", t->chosen == ND4C_INT8 ? "quantize" : "reduced_precision", list);
+    (void)snprintf(more, sizeof more, "%s,%s", t->chosen.dtype == ND4C_INT8 ? "quantize" : "reduced_precision", list);
     right = try_passes(t, "") && (!options->thorough || try_passes(t, more));
   }
   return right;
@@ -436,8 +440,8 @@ static bool try_plain(trial *t, nd4c_array **base) {
   bool right = status == ND4C_OK ? true : fail_status(t, "", "run without passes", status);
   if (right) {
     note_kernels(plan);
-    t->judge = rg_judge_make(t->sketch, base, ND4C_DTYPE_NONE);
-    t->coarse = t->chosen == ND4C_DTYPE_NONE ? NULL : rg_judge_make(t->sketch, base, t->chosen);
+    t->judge = rg_judge_make(t->sketch, base, (rg_precision){.calibrated = false});
+    t->coarse = t->chosen.dtype == ND4C_DTYPE_NONE ? NULL : rg_judge_make(t->sketch, base, t->chosen);
     right = check_run(t, plan, "", true, true);
     for (int32_t i = 0; i < t->sketch->output_count && right; i++) {
       char text[RG_TEXT];
@@ -472,6 +476,7 @@ static void close_trial(trial *t) {
   }
   release_all(t->inputs, t->input_count);
   release_all(t->placed, t->input_count);
+  nd4c_calibration_release(t->calibration);
   nd4c_graph_destroy(t->graph);
 }
 
@@ -520,15 +525,40 @@ static bool is_finite(const rg_sketch *sketch) {
 }
 
 /* The precision that some plans of the graph are asked for, if the device has it. */
-static nd4c_dtype choose_precision(const rg_sketch *sketch) {
-  const nd4c_dtype wanted = sketch->seed % 7 == 2 ? ND4C_BFLOAT16 : sketch->seed % 7 == 5 ? ND4C_INT8 : ND4C_DTYPE_NONE;
+static rg_precision choose_precision(const rg_sketch *sketch) {
+  const uint64_t kind = sketch->seed % 7;
+  rg_precision wanted = {.dtype = kind == 2 ? ND4C_BFLOAT16 : kind == 5 ? ND4C_INT8 : ND4C_DTYPE_NONE};
   nd4c_context *context = NULL;
   rg_must(nd4c_context_resolve(NULL, &context), "context");
-  if (nd4c_precision_check_device(context, wanted, "nd4c_random_graphs") != ND4C_OK) {
-    return ND4C_DTYPE_NONE;
+  if (nd4c_precision_check_device(context, wanted.dtype, "nd4c_random_graphs") != ND4C_OK) {
+    return (rg_precision){.calibrated = false};
   }
-  reduces = reduces || wanted == ND4C_BFLOAT16;
-  return wanted == ND4C_INT8 && (sketch->dims.count > 0 || !is_finite(sketch)) ? ND4C_DTYPE_NONE : wanted;
+  reduces = reduces || wanted.dtype == ND4C_BFLOAT16;
+  if (wanted.dtype == ND4C_INT8 && (sketch->dims.count > 0 || !is_finite(sketch))) {
+    return (rg_precision){.calibrated = false};
+  }
+  wanted.calibrated = wanted.dtype == ND4C_INT8 && sketch->seed / 7 % 3 != 0;
+  return wanted;
+}
+
+/* Ranges of the graph's own inputs. A graph without layers for bytes has none, and is tried as one without a
+ * calibration. */
+static void calibrate(trial *t) {
+  const nd4c_status status = nd4c_calibration_create(t->graph, NULL, NULL, &t->calibration);
+  t->chosen.calibrated = status == ND4C_OK;
+  if (status == ND4C_UNSUPPORTED) {
+    return;
+  }
+  rg_must(status, "calibration");
+  rg_variable_reset(t->sketch, t->graph);
+  rg_must(nd4c_calibration_observe(t->calibration, (const nd4c_array *const *)t->inputs, t->input_count),
+          "calibration");
+  rg_must(nd4c_calibration_finish(t->calibration), "calibration");
+  calibrated++;
+}
+
+int64_t rg_trial_calibrated(void) {
+  return calibrated;
 }
 
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure) {
@@ -536,6 +566,9 @@ bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t 
   *failure = (rg_failure){.plain = false};
   t.chosen = options->passes != NULL ? options->precision : choose_precision(sketch);
   open_trial(&t, rg_build(sketch));
+  if (t.chosen.calibrated) {
+    calibrate(&t);
+  }
   t.with_dims = sketch->dims.count > 0 ? rg_build_with_dims(sketch) : NULL;
   const bool right = prepare(&t) && (t.with_dims != NULL ? try_dims(&t, options) : try_modes(&t, options));
   close_trial(&t);
