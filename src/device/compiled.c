@@ -1,20 +1,26 @@
-/* Implements compiled.h: the list of live executables, in which a new segment looks for one that serves it.
+/* Implements compiled.h: the table of live executables, in which a new segment looks for one that serves it.
  * graph/plan/segment.c asks for the pieces of a plan, dispatch/choice.c for eager calls. */
 #include "device/compiled.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/compute.h"
 #include "device/memory/scratch.h"
 #include "device/stream/exit_and_fork.h"
 
-/* Live executables that may serve other extents. The list holds no references: the last release removes an executable
- * under the same lock. */
-static nd4c_lock list_lock = ND4C_LOCK_INIT;
-static nd4c_compiled *list;
+/* Live executables that may serve other extents, by the hash of the pattern: a plan may have very many. The table holds
+ * no references: the last release removes an executable under the same lock. */
+enum { BUCKETS = 1024 };
+static nd4c_lock table_lock = ND4C_LOCK_INIT;
+static nd4c_compiled *table[BUCKETS];
+
+static nd4c_compiled **bucket_of(uint64_t hash) {
+  return &table[hash % BUCKETS];
+}
 
 static nd4c_status describe(const nd4c_compiler *compiler, nd4c_executable executable, nd4c_executable_info *info) {
   *info = (nd4c_executable_info){.struct_size = ND4C_SIZE_OF(nd4c_executable_info)};
@@ -108,8 +114,9 @@ bool nd4c_compiled_serves(const nd4c_compiled *compiled, const nd4c_tensor *inpu
 static nd4c_compiled *find_shared(const nd4c_compiler *compiler, const nd4c_device *device, const nd4c_segment *segment,
                                   const nd4c_tensor *tensors, const unsigned char *pattern, size_t bytes,
                                   nd4c_executable_info *info) {
-  for (nd4c_compiled *at = list; at != NULL; at = at->next) {
-    if (at->compiler == compiler && at->device == device && at->pattern_bytes == bytes &&
+  const uint64_t hash = nd4c_hash_bytes(0, pattern, bytes);
+  for (nd4c_compiled *at = *bucket_of(hash); at != NULL; at = at->next) {
+    if (at->pattern_hash == hash && at->compiler == compiler && at->device == device && at->pattern_bytes == bytes &&
         memcmp(at->pattern, pattern, bytes) == 0 &&
         nd4c_compiled_serves(at, tensors, segment->input_count, tensors + segment->input_count, segment->output_count,
                              info)) {
@@ -131,9 +138,9 @@ static nd4c_status look_for_shared(const nd4c_compiler *compiler, const nd4c_dev
   for (int32_t i = 0; i < count; i++) {
     find_tensor(segment, i < segment->input_count ? i : segment->outputs[i - segment->input_count], &tensors[i]);
   }
-  nd4c_lock_acquire(&list_lock);
+  nd4c_lock_acquire(&table_lock);
   *compiled = find_shared(compiler, device, segment, tensors, pattern, bytes, info);
-  nd4c_lock_release(&list_lock);
+  nd4c_lock_release(&table_lock);
   nd4c_deallocate(tensors);
   return ND4C_OK;
 }
@@ -141,10 +148,12 @@ static nd4c_status look_for_shared(const nd4c_compiler *compiler, const nd4c_dev
 static void share(nd4c_compiled *compiled, unsigned char *pattern, size_t bytes) {
   compiled->pattern = pattern;
   compiled->pattern_bytes = bytes;
-  nd4c_lock_acquire(&list_lock);
-  compiled->next = list;
-  list = compiled;
-  nd4c_lock_release(&list_lock);
+  compiled->pattern_hash = nd4c_hash_bytes(0, pattern, bytes);
+  nd4c_lock_acquire(&table_lock);
+  nd4c_compiled **bucket = bucket_of(compiled->pattern_hash);
+  compiled->next = *bucket;
+  *bucket = compiled;
+  nd4c_lock_release(&table_lock);
 }
 
 static nd4c_status compile(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
@@ -161,7 +170,9 @@ nd4c_status nd4c_compiled_make(const nd4c_compiler *compiler, nd4c_device *devic
   size_t bytes = 0;
   nd4c_compiled *compiled = NULL;
   bool may_share = ND4C_HAS_FIELD(compiler, accepts) && compiler->accepts != NULL;
-  nd4c_status status = may_share ? nd4c_segment_pattern(segment, options, &pattern, &bytes) : ND4C_OK;
+  nd4c_status status =
+      may_share ? nd4c_segment_pattern(segment, options, nd4c_compiler_reads_constants(compiler), &pattern, &bytes)
+                : ND4C_OK;
   if (status == ND4C_OK && pattern != NULL) {
     status = look_for_shared(compiler, device, segment, pattern, bytes, &compiled, info);
   }
@@ -185,18 +196,18 @@ nd4c_compiled *nd4c_compiled_retain(nd4c_compiled *compiled) {
   return compiled;
 }
 
-/* Drops a reference; true if it was the last one of a shared executable, which is then off the list. Lookups take
- * references under the same lock. */
+/* Drops a reference; true if it was the last one of a shared executable, which is then off the table. Lookups
+ * take references under the same lock. */
 static bool drop_shared(nd4c_compiled *compiled) {
-  nd4c_lock_acquire(&list_lock);
+  nd4c_lock_acquire(&table_lock);
   bool last = atomic_fetch_sub(&compiled->references, 1) == 1;
-  for (nd4c_compiled **link = &list; last && *link != NULL; link = &(*link)->next) {
+  for (nd4c_compiled **link = bucket_of(compiled->pattern_hash); last && *link != NULL; link = &(*link)->next) {
     if (*link == compiled) {
       *link = compiled->next;
       break;
     }
   }
-  nd4c_lock_release(&list_lock);
+  nd4c_lock_release(&table_lock);
   return last;
 }
 

@@ -19,7 +19,8 @@ typedef struct nd4c_compiled {
   nd4c_executable_info info; /* needs on the extents that it was compiled for */
   unsigned char *pattern;    /* the segment without extents, if the executable serves other extents; else NULL */
   size_t pattern_bytes;
-  struct nd4c_compiled *next; /* of those with a pattern */
+  uint64_t pattern_hash;
+  struct nd4c_compiled *next; /* of those with a pattern, in the same bucket */
 } nd4c_compiled;
 
 /* Further information about a segment, all of it borrowed. */
@@ -69,10 +70,10 @@ static inline bool nd4c_compiled_returns(const nd4c_compiled *compiled) {
 
 /* -- segment_pattern.c -------------------------------------------------------------------------------------------- */
 
-/* Serialises a segment and the options without extents and strides, so that equal bytes mean the same pattern. NULL
- * with *bytes 0 if the executable cannot be shared, because constants may be compiled in or an attribute is an
- * array. */
-nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile_options *options,
+/* Serialises a segment and the options without extents and strides, so that equal bytes mean the same pattern. NULL if
+ * the executable cannot be shared, because an attribute is an array, or because there are constants, which a compiler
+ * that reads them may compile in. */
+nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile_options *options, bool reads_constants,
                                  unsigned char **pattern, size_t *bytes);
 
 /* The identity of a segment, with extents, strides and contents of constants, but without options->width: equal in
@@ -82,8 +83,8 @@ nd4c_status nd4c_segment_identity(const nd4c_segment *segment, const nd4c_compil
 
 /* -- kept.c ------------------------------------------------------------------------------------------------------- */
 
-/* Gets a handle for the segment: from the source's file, from the cache, or by compiling. It is not in the list of live
- * executables. */
+/* Gets a handle for the segment: from the source's file, from the cache, or by compiling. It is not in the table of
+ * live executables. */
 nd4c_status nd4c_executable_obtain(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
                                    const nd4c_compile_options *options, nd4c_compile_source *source,
                                    nd4c_executable *executable);

@@ -33,9 +33,16 @@ static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executa
   (void)data;
   const nd4c_tile_program *program = (const nd4c_tile_program *)executable;
   info->scratch_bytes = nd4c_tile_scratch_bytes(program);
-  /* A tile's results have fewer elements than the tile: their places may belong to elements of later tiles. */
-  info->flags |= program->tail_count > 0 ? ND4C_EXECUTABLE_KEEPS_INPUTS : 0U;
+  /* A program with tails is made for one length of their runs, and a tile's results have fewer elements than the tile:
+   * their places may belong to elements of later tiles. */
+  info->flags |= program->tail_count > 0 ? ND4C_EXECUTABLE_KEEPS_INPUTS : ND4C_EXECUTABLE_DYNAMIC;
   return ND4C_OK;
+}
+
+static bool accepts(void *data, nd4c_executable executable, const nd4c_tensor *inputs, int32_t input_count,
+                    const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info) {
+  return nd4c_tile_accepts((const nd4c_tile_program *)executable, inputs, input_count, outputs, output_count) &&
+         describe(data, executable, info) == ND4C_OK;
 }
 
 static bool engine_state(bool verify, char *text, size_t text_size) {
@@ -57,5 +64,6 @@ const nd4c_compiler nd4c_cpu_tile_compiler = {
     .execute = execute,
     .release = release,
     .describe = describe,
+    .accepts = accepts,
     .flags = ND4C_COMPILER_ANY_STRIDES | ND4C_COMPILER_ANY_CONTENTS | ND4C_COMPILER_IN_PLACE,
 };

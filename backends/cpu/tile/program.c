@@ -99,10 +99,10 @@ static void add_loads(assembly *work, int32_t node, const nd4c_simd_element *ele
     nd4c_tile_port *port = &work->program->ports[value];
     port->needs_elements = port->needs_elements || wants_elements(element, values, k);
     if (port->bytes == 0) { /* the first node that reads it */
-      const bool repeats = call->inputs[k].size != call->outputs[0].size;
       port->bytes = nd4c_cpu_dtype_bytes(call->inputs[k].dtype);
-      port->is_one = repeats && call->inputs[k].size == 1;
-      port->reg = take_register(work, value, repeats && (call->inputs[k].size > 1 || port->needs_elements));
+      port->reach = nd4c_tile_reach_of(&call->inputs[k], work->program->size);
+      const bool gathered = port->reach == ND4C_TILE_PART || (port->reach == ND4C_TILE_ONE && port->needs_elements);
+      port->reg = take_register(work, value, gathered);
       add_step(work->program, ND4C_TILE_LOAD, value);
     }
   }
@@ -230,22 +230,54 @@ static nd4c_status choose_tile(const assembly *work) {
   return ND4C_OK;
 }
 
-/* The shape of the chain's values, and the length of its tails' runs, which partition.c has compared. */
-static void find_shape(assembly *work) {
-  nd4c_tile_program *program = work->program;
-  for (int32_t i = 0; i < work->piece->node_count; i++) {
-    nd4c_tile_tail tail;
-    const bool reduces = nd4c_tile_find_tail(work->piece->nodes[i], &tail);
-    const nd4c_tensor *x = reduces ? &work->piece->nodes[i]->inputs[0] : output_of(work->piece, i);
-    program->run = reduces ? tail.run : program->run;
-    program->size = x->size;
-    program->rank = x->rank;
-    memcpy(program->shape, x->shape, (size_t)x->rank * sizeof *x->shape);
+/* Whether node `index` gives an output of the piece. */
+static bool leaves(const nd4c_segment *piece, int32_t index) {
+  bool found = false;
+  for (int32_t i = 0; i < piece->output_count && !found; i++) {
+    found = piece->outputs[i] == piece->node_outputs[index][0];
   }
+  return found;
+}
+
+static bool has_tails(const nd4c_segment *piece) {
+  bool found = false;
+  nd4c_tile_tail tail;
+  for (int32_t i = 0; i < piece->node_count && !found; i++) {
+    found = nd4c_tile_find_tail(piece->nodes[i], &tail);
+  }
+  return found;
+}
+
+/* The shape of the chain's values, and the length of its tails' runs. partition.c has compared them, but for a plan
+ * with dims only in the first binding: in another one, [n, 1] and [n, m] may differ. Values that stay inside are then
+ * repeated along m; those that leave the chain cannot be, nor those that tails reduce. */
+static nd4c_status find_shape(assembly *work) {
+  nd4c_tile_program *program = work->program;
+  const nd4c_segment *piece = work->piece;
+  const bool tails = has_tails(piece);
+  const nd4c_tensor *whole = NULL;
+  for (int32_t i = 0; i < piece->node_count; i++) {
+    nd4c_tile_tail tail;
+    const bool reduces = tails && nd4c_tile_find_tail(piece->nodes[i], &tail);
+    const nd4c_tensor *x = reduces ? &piece->nodes[i]->inputs[0] : output_of(piece, i);
+    if (!tails && !leaves(piece, i)) {
+      continue;
+    }
+    const int64_t run = reduces ? tail.run : program->run;
+    const bool alike = (whole == NULL || nd4c_cpu_same_shape(x, whole)) && (program->run == 0 || program->run == run);
+    ND4C_CPU_FAIL_IF(!alike, ND4C_UNSUPPORTED, "tile: values of different shapes leave the chain");
+    program->run = run;
+    whole = x;
+  }
+  whole = whole != NULL ? whole : output_of(piece, piece->node_count - 1);
+  program->size = whole->size;
+  program->rank = whole->rank;
+  memcpy(program->shape, whole->shape, (size_t)whole->rank * sizeof *whole->shape);
+  return ND4C_OK;
 }
 
 static nd4c_status assemble(assembly *work) {
-  find_shape(work);
+  ND4C_BACKEND_TRY(find_shape(work));
   find_uses(work);
   for (int32_t i = 0; i < work->piece->node_count; i++) {
     ND4C_BACKEND_TRY(add_node(work, i));

@@ -18,7 +18,7 @@ static void add(listing *work, nd4c_chain_code code, int32_t slot) {
 }
 
 static bool is_one(const nd4c_tile_program *program, int32_t slot) {
-  return slot < program->input_count && program->ports[slot].is_one;
+  return slot < program->input_count && program->ports[slot].reach == ND4C_TILE_ONE;
 }
 
 static int32_t unary_index(nd4c_unary_loop loop) {

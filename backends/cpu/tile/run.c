@@ -43,7 +43,8 @@ static void prepare(const run *work, char *memory, tile *now) {
      * (broadcast_to of a number), but not both can have one element, since the result has more. So such views are
      * written out. */
     const nd4c_tile_port *port = &program->ports[i];
-    now->repeated[i] = input && operand->lie == ND4C_TILE_REPEATED && port->is_one && !port->needs_elements;
+    now->repeated[i] =
+        input && operand->lie == ND4C_TILE_REPEATED && port->reach == ND4C_TILE_ONE && !port->needs_elements;
     if (now->repeated[i]) {
       now->slots[i] = operand->data;
     } else if (operand->lie == ND4C_TILE_FLAT && (input || !work->stream)) {
@@ -141,7 +142,7 @@ static void run_chained(const run *work, const tile *now) {
   tile rest = *now;
   rest.count -= done;
   for (int32_t i = 0; i < program->input_count + program->output_count + program->register_count; i++) {
-    const bool fixed = rest.repeated[i] || (i < program->input_count && program->ports[i].is_one);
+    const bool fixed = rest.repeated[i] || (i < program->input_count && program->ports[i].reach == ND4C_TILE_ONE);
     rest.slots[i] += fixed ? 0 : done * (int64_t)sizeof(float);
   }
   for (int32_t i = 0; i < program->step_count; i++) {

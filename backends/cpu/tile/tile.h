@@ -4,8 +4,9 @@
  * and products of long tails. Where the instruction-set level has steps for all ops of a chain, its values even stay in
  * registers. A chain may end with tails: reductions over its innermost axes.
  *
- * partition.c chooses the chains, program.c compiles a chain to a program, layout.c finds out how operands lie along
- * the chain's elements, run.c runs programs, registers.c those in registers, tails.c reduces. compiler.c has the table.
+ * partition.c chooses the chains, program.c compiles a chain to a program, extents.c says which other extents a program
+ * serves, layout.c finds out how operands lie along the chain's elements, run.c runs programs, registers.c those in
+ * registers, tails.c reduces. compiler.c has the table.
  */
 #ifndef ND4C_BACKENDS_CPU_TILE_TILE_H
 #define ND4C_BACKENDS_CPU_TILE_TILE_H
@@ -53,13 +54,20 @@ typedef struct nd4c_tile_step {
   nd4c_tile_tail tail; /* REDUCE */
 } nd4c_tile_step;
 
+/* How many of the chain's elements an input has. */
+typedef enum nd4c_tile_reach {
+  ND4C_TILE_WHOLE, /* all */
+  ND4C_TILE_PART,  /* several, which are repeated */
+  ND4C_TILE_ONE    /* one for all */
+} nd4c_tile_reach;
+
 /* An input or output. */
 typedef struct nd4c_tile_port {
-  int32_t bytes;       /* an element */
-  int32_t reg;         /* register that holds its elements where it cannot be read or written in place */
-  bool needs_elements; /* an input that some node cannot read as one repeated element */
-  bool is_one;         /* an input of one element, which is repeated */
-  bool is_total;       /* the output of a tail */
+  int32_t bytes;         /* an element */
+  int32_t reg;           /* register that holds its elements where it cannot be read or written in place */
+  bool needs_elements;   /* an input that some node cannot read as one repeated element */
+  nd4c_tile_reach reach; /* of an input */
+  bool is_total;         /* the output of a tail */
 } nd4c_tile_port;
 
 typedef struct nd4c_tile_program {
@@ -83,6 +91,14 @@ typedef struct nd4c_tile_program {
  */
 nd4c_status nd4c_tile_compile(const nd4c_segment *piece, nd4c_tile_program **program);
 void nd4c_tile_release(nd4c_tile_program *program);
+/* Whether the program, which has no tails, computes the same ops on operands of these extents, as if it had been
+ * compiled for them. */
+bool nd4c_tile_accepts(const nd4c_tile_program *program, const nd4c_tensor *inputs, int32_t input_count,
+                       const nd4c_tensor *outputs, int32_t output_count);
+/* `size`: elements of the chain's values. */
+static inline nd4c_tile_reach nd4c_tile_reach_of(const nd4c_tensor *input, int64_t size) {
+  return input->size == size ? ND4C_TILE_WHOLE : input->size == 1 ? ND4C_TILE_ONE : ND4C_TILE_PART;
+}
 /* Writes the program's steps in registers, if there are any for all its nodes. */
 void nd4c_tile_list_chain(const nd4c_segment *piece, nd4c_tile_program *program);
 

@@ -50,21 +50,28 @@ static bool add_attr(nd4c_text *text, const nd4c_attr_value *attr) {
   }
 }
 
-/* False if the value is a constant, which may have been compiled in. */
-static bool add_tensor(nd4c_text *text, const nd4c_tensor *tensor, int32_t value, bool exact) {
+/* What is written of segments. */
+typedef enum segment_detail {
+  PATTERN,      /* no extents; constants are compared with nothing, since they may have been compiled in */
+  OPEN_PATTERN, /* no extents; constants are like other values, because the compiler does not look at them */
+  IDENTITY      /* all but the contents of constants */
+} segment_detail;
+
+/* False if the value cannot be compared. */
+static bool add_tensor(nd4c_text *text, const nd4c_tensor *tensor, int32_t value, segment_detail detail) {
   const bool constant = (tensor->flags & ND4C_TENSOR_CONSTANT) != 0;
   add_number(text, value);
   add_number(text, tensor->dtype);
   add_number(text, tensor->rank);
-  if (exact && tensor->dtype != ND4C_DTYPE_NONE) {
+  if (detail == IDENTITY && tensor->dtype != ND4C_DTYPE_NONE) {
     add_number(text, constant);
     add(text, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
     add(text, tensor->strides, (size_t)tensor->rank * sizeof *tensor->strides);
   }
-  return !constant || exact;
+  return !constant || detail != PATTERN;
 }
 
-static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index, bool exact) {
+static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index, segment_detail detail) {
   const nd4c_call *node = segment->nodes[index];
   bool shared = true;
   add_string(text, node->op->name);
@@ -72,10 +79,10 @@ static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index
   add_number(text, node->flags);
   add_number(text, node->input_count);
   for (int32_t i = 0; i < node->input_count; i++) {
-    shared = add_tensor(text, &node->inputs[i], segment->node_inputs[index][i], exact) && shared;
+    shared = add_tensor(text, &node->inputs[i], segment->node_inputs[index][i], detail) && shared;
   }
   for (int32_t i = 0; i < node->output_count; i++) {
-    shared = add_tensor(text, &node->outputs[i], segment->node_outputs[index][i], exact) && shared;
+    shared = add_tensor(text, &node->outputs[i], segment->node_outputs[index][i], detail) && shared;
   }
   for (int32_t i = 0; node->attrs != NULL && i < node->op->attr_count; i++) {
     shared = add_attr(text, &node->attrs[i]) && shared;
@@ -83,10 +90,10 @@ static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index
   return shared;
 }
 
-static void add_options(nd4c_text *text, const nd4c_compile_options *options, bool exact) {
+static void add_options(nd4c_text *text, const nd4c_compile_options *options, segment_detail detail) {
   add_number(text, options->deterministic);
   add_number(text, options->math);
-  add_number(text, exact ? 0 : options->width);
+  add_number(text, detail == IDENTITY ? 0 : options->width);
   add_number(text, options->memory_bytes);
   add_number(text, options->option_count);
   for (int32_t i = 0; i < options->option_count; i++) {
@@ -96,24 +103,25 @@ static void add_options(nd4c_text *text, const nd4c_compile_options *options, bo
 }
 
 /* False if a part of the segment cannot be compared. */
-static bool add_segment(nd4c_text *text, const nd4c_segment *segment, const nd4c_compile_options *options, bool exact) {
+static bool add_segment(nd4c_text *text, const nd4c_segment *segment, const nd4c_compile_options *options,
+                        segment_detail detail) {
   bool shared = true;
-  add_options(text, options, exact);
+  add_options(text, options, detail);
   add_number(text, segment->node_count);
   add_number(text, segment->input_count);
   for (int32_t i = 0; i < segment->output_count; i++) {
     add_number(text, segment->outputs[i]);
   }
   for (int32_t i = 0; i < segment->node_count && shared; i++) {
-    shared = add_node(text, segment, i, exact);
+    shared = add_node(text, segment, i, detail);
   }
   return shared;
 }
 
-nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile_options *options,
+nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile_options *options, bool reads_constants,
                                  unsigned char **pattern, size_t *bytes) {
   nd4c_text text = {0};
-  const bool shared = add_segment(&text, segment, options, false);
+  const bool shared = add_segment(&text, segment, options, reads_constants ? PATTERN : OPEN_PATTERN);
   *pattern = NULL;
   *bytes = text.length;
   nd4c_status status = text.failed ? nd4c_fail_memory("a segment's pattern", text.capacity) : ND4C_OK;
@@ -165,7 +173,7 @@ nd4c_status nd4c_segment_identity(const nd4c_segment *segment, const nd4c_compil
                                   const nd4c_array *const *constants, nd4c_digest *identity, bool *known) {
   nd4c_text text = {0};
   nd4c_hasher hasher;
-  *known = add_segment(&text, segment, options, true);
+  *known = add_segment(&text, segment, options, IDENTITY);
   nd4c_status status = text.failed ? nd4c_fail_memory("a segment's identity", text.capacity) : ND4C_OK;
   nd4c_hasher_begin(&hasher);
   if (status == ND4C_OK) {

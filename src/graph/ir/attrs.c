@@ -3,23 +3,7 @@
 
 #include <string.h>
 
-uint64_t nd4c_hash_word(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
-  return hash ^ hash >> 32;
-}
-
-uint64_t nd4c_hash_bytes(uint64_t hash, const void *bytes, size_t size) {
-  const uint8_t *next = bytes;
-  hash = nd4c_hash_word(hash, size);
-  for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t), next += sizeof(uint64_t)) {
-    uint64_t word;
-    memcpy(&word, next, sizeof word);
-    hash = nd4c_hash_word(hash, word);
-  }
-  uint64_t rest = 0;
-  memcpy(&rest, next, size);
-  return nd4c_hash_word(hash, rest);
-}
+#include "base/hash.h"
 
 static bool equal_texts(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);

@@ -5,10 +5,6 @@
 
 #include "graph/ir/graph.h"
 
-/* Mixes a word, or some bytes, into a hash. */
-uint64_t nd4c_hash_word(uint64_t hash, uint64_t word);
-uint64_t nd4c_hash_bytes(uint64_t hash, const void *bytes, size_t size);
-
 /* Whether two lists of resolved attributes mean the same. Floats are compared by their bits, so that 0 and -0 differ;
  * an omitted list differs from an empty one; arrays are equal only if they are the same view. */
 bool nd4c_attrs_equal(int32_t count, const nd4c_attr_value *a, const nd4c_attr_value *b);

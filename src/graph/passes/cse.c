@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array/shape.h"
+#include "base/hash.h"
 #include "base/status.h"
 #include "device/storage/storage.h"
 #include "graph/ir/attrs.h"

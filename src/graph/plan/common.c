@@ -192,6 +192,8 @@ nd4c_status nd4c_common_keep_segment(const nd4c_plan *plan, const nd4c_step *ste
   kept->inputs = nd4c_region_copy(&common->region, step->inputs, step->input_count, sizeof *step->inputs);
   kept->outputs = nd4c_region_copy(&common->region, step->outputs, step->output_count, sizeof *step->outputs);
   kept->tensors = nd4c_region_copy(&common->region, step->tensors, step->input_count, sizeof *step->tensors);
+  ND4C_TRY(nd4c_region_make(&common->region, step->input_count, sizeof *kept->constants, &kept->constants));
+  nd4c_plan_find_constants(plan, step, kept->constants);
   return kept->inputs != NULL && kept->outputs != NULL && kept->tensors != NULL ? ND4C_OK : nd4c_error_code();
 }
 
@@ -216,22 +218,46 @@ nd4c_status nd4c_common_take(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
+/* The slot that has the memory of a constant input; NULL: the input is none. */
+static nd4c_slot *constant_of(const nd4c_plan *plan, const nd4c_step *step, int32_t input) {
+  nd4c_slot *root = step->inputs[input] < 0 ? NULL : &plan->slots[plan->slots[step->inputs[input]].root];
+  return root != NULL && root->kind == ND4C_SLOT_CONSTANT ? root : NULL;
+}
+
+static void place_constant(nd4c_slot *root, const nd4c_tensor *from, nd4c_tensor *to) {
+  /* The place is the same, but a view whose extent is a dim has gaps in one binding and none in another. */
+  to->flags = (from->flags & ~(uint32_t)ND4C_TENSOR_CONTIGUOUS) | (to->flags & ND4C_TENSOR_CONTIGUOUS);
+  to->layout = from->layout;
+  to->arrangement = from->arrangement;
+  to->data = from->data;
+  to->buffer = from->buffer;
+  to->offset = from->offset;
+  root->bound = root->bound || to->layout == ND4C_LAYOUT_STRIDED;
+}
+
 void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from, nd4c_step *step) {
   for (int32_t i = 0; i < step->input_count; i++) {
-    nd4c_slot *root = step->inputs[i] < 0 ? NULL : &plan->slots[plan->slots[step->inputs[i]].root];
-    if (root == NULL || root->kind != ND4C_SLOT_CONSTANT) {
+    nd4c_slot *root = constant_of(plan, step, i);
+    if (root != NULL) {
+      place_constant(root, &from[i], &step->tensors[i]);
+    }
+  }
+}
+
+/* A part of a constant may begin where a dim says. */
+static nd4c_status place_segment_constants(nd4c_plan *plan, const nd4c_common_segment *kept, nd4c_step *step) {
+  for (int32_t i = 0; i < step->input_count; i++) {
+    nd4c_slot *root = constant_of(plan, step, i);
+    if (root == NULL) {
       continue;
     }
-    nd4c_tensor *to = &step->tensors[i];
-    /* The place is the same, but a view whose extent is a dim has gaps in one binding and none in another. */
-    to->flags = (from[i].flags & ~(uint32_t)ND4C_TENSOR_CONTIGUOUS) | (to->flags & ND4C_TENSOR_CONTIGUOUS);
-    to->layout = from[i].layout;
-    to->arrangement = from[i].arrangement;
-    to->data = from[i].data;
-    to->buffer = from[i].buffer;
-    to->offset = from[i].offset;
-    root->bound = root->bound || to->layout == ND4C_LAYOUT_STRIDED;
+    if (root->array == kept->constants[i].array && plan->slots[step->inputs[i]].offset == kept->constants[i].offset) {
+      place_constant(root, &kept->tensors[i], &step->tensors[i]);
+    } else {
+      ND4C_TRY(nd4c_plan_place_constant(plan, step->inputs[i], &step->tensors[i]));
+    }
   }
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_common_take_segment(nd4c_plan *plan, int32_t number, nd4c_step *step, bool *served) {
@@ -252,7 +278,7 @@ nd4c_status nd4c_common_take_segment(nd4c_plan *plan, int32_t number, nd4c_step 
                                  step->tensors + step->input_count, step->output_count, &made->info);
   if (*served) {
     made->compiled = nd4c_compiled_retain(kept->segment.compiled);
-    nd4c_common_place_constants(plan, kept->tensors, step);
+    ND4C_TRY(place_segment_constants(plan, kept, step));
   }
   return ND4C_OK;
 }

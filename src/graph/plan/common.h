@@ -34,7 +34,8 @@ typedef struct nd4c_common_segment {
   nd4c_plan_segment segment; /* one reference to its executable */
   int32_t input_count, output_count;
   const nd4c_value *inputs, *outputs;
-  const nd4c_tensor *tensors; /* those that are constants have their places */
+  nd4c_constant_input *constants; /* by input */
+  const nd4c_tensor *tensors;     /* those that are constants have their places */
 } nd4c_common_segment;
 
 struct nd4c_plan_common {

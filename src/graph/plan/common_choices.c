@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "graph/ir/attrs.h"
