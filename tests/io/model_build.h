@@ -2,6 +2,8 @@
 #ifndef ND4C_TESTS_MODEL_BUILD_H
 #define ND4C_TESTS_MODEL_BUILD_H
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +31,21 @@ static inline void build_value(wire_bytes *graph, uint32_t field, const char *na
   wire_message(graph, field, &info);
 }
 
-/* "axis=-1" as an AttributeProto. */
+/* "axis=-1" or "mode=linear" as an AttributeProto. */
 static inline void build_attribute(wire_bytes *node, const char *text) {
-  enum { INT = 2 };
+  enum { INT = 2, STRING = 3 };
   char name[64];
   wire_bytes attribute = {0};
   const char *equals = strchr(text, '=');
   (void)snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+  const bool is_word = isalpha((unsigned char)equals[1]) != 0;
   wire_text(&attribute, 1, name);
-  wire_number(&attribute, 3, (uint64_t)strtoll(equals + 1, NULL, 10));
-  wire_number(&attribute, 20, INT);
+  if (is_word) {
+    wire_text(&attribute, 4, equals + 1);
+  } else {
+    wire_number(&attribute, 3, (uint64_t)strtoll(equals + 1, NULL, 10));
+  }
+  wire_number(&attribute, 20, is_word ? STRING : INT);
   wire_message(node, 5, &attribute);
 }
 
@@ -88,6 +95,14 @@ static inline void build_nodes(wire_bytes *graph, const char *text) {
 
 static inline void build_opset(wire_bytes *model, int64_t opset) {
   wire_bytes import = {0};
+  wire_number(&import, 2, (uint64_t)opset);
+  wire_message(model, 8, &import);
+}
+
+/* The opset of another domain than ONNX's own. */
+static inline void build_domain(wire_bytes *model, const char *domain, int64_t opset) {
+  wire_bytes import = {0};
+  wire_text(&import, 1, domain);
   wire_number(&import, 2, (uint64_t)opset);
   wire_message(model, 8, &import);
 }

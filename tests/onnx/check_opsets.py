@@ -24,7 +24,7 @@ def newest_opsets(source):
     table = (source / "src/import/onnx/ops/mapping.c").read_text()
     body = re.search(r"domains\[\] = \{(.*?)\};", table, re.S).group(1)
     return {domain: int(number.replace("ND4C_ONNX_OPSET_LAST", last))
-            for domain, number in re.findall(r'\{"([^"]*)", (\w+)\}', body)}
+            for domain, number in re.findall(r'\{"([^"]*)", (\w+), \w+\}', body)}
 
 
 def rows(source, newest):

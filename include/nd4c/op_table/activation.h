@@ -35,7 +35,8 @@
   OP(307, 1, mish, UNARY, ND4C_SIG_UNARY, same, REAL_FLOATING, "y = x tanh(ln(1 + e^x)); -0 at minus infinity",      \
      "|nn.functional.mish|Mish|mish")                                                                                \
   OP(308, 1, swish, UNARY, ND4C_SIG_ALPHA, same, REAL_FLOATING,                                                      \
-     "y = x / (1 + e^(-alpha x)), SiLU for alpha = 1; -0 at minus infinity", "|nn.functional.silu|Swish|swish")      \
+     "y = x / (1 + e^(-alpha x)), SiLU for alpha = 1; -0 at minus infinity",                                         \
+     "|nn.functional.silu|Swish, com.microsoft.QuickGelu|swish")                                                     \
   OP(309, 1, prelu, BINARY, ND4C_SIG_PRELU, prelu, REAL,                                                             \
      "y = x for x >= 0, slope x below; slope broadcasts to x, integers wrap", "|nn.functional.prelu|PRelu|prelu")    \
   OP(310, 1, threshold, UNARY, ND4C_SIG_THRESHOLD, same, REAL_FLOATING,                                              \

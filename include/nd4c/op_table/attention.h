@@ -100,7 +100,7 @@
      "rotates pairs of x's first rotary_dim (0: all) features by the angles of cos and sin, [n, t, pairs] or, with "  \
      "position_ids [n, t], [positions, pairs]; a pair is one feature from each half or, if interleaved, two "         \
      "neighbours",                                                                                                    \
-     "||RotaryEmbedding|")                                                                                            \
+     "||RotaryEmbedding, com.microsoft.RotaryEmbedding|")                                                             \
   OP(664, 1, linear_attention, NN, ND4C_SIG_LINEAR_ATTENTION, linear_attention, REAL_FLOATING,                        \
      "y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S scaled by "        \
      "e^decay before; delta: v replaced by beta (v - S^T k)",                                                         \

@@ -58,7 +58,7 @@
      "sign and logarithm of the absolute value of the determinant; 0 and -infinity for a singular matrix",            \
      "linalg.slogdet|linalg.slogdet||logdet", REFUSES_LATE)                                                           \
   OP(503, 1, inv, LINALG, ND4C_SIG_UNARY, matrix_square, FLOATING, "inverse, by LU with row exchanges",               \
-     "linalg.inv|linalg.inv||matrixInverse", REFUSES_LATE)                                                            \
+     "linalg.inv|linalg.inv|com.microsoft.Inverse|matrixInverse", REFUSES_LATE)                                       \
   OP(504, 1, solve, LINALG, ND4C_SIG_BINARY, solve, FLOATING,                                                         \
      "x such that a x = b, by LU with row exchanges; b: one vector if it has one axis, else matrices; batches "       \
      "broadcast",                                                                                                     \

@@ -181,7 +181,7 @@
      "|gather|GatherElements|")                                                                                       \
   OP(457, 1, gather_nd, INDEXING, ND4C_SIG_GATHER_ND, gather_nd, MOVABLE,                                             \
      "y[b, i...] = x[b, indices[b, i..., :], ...]: the last axis of indices holds whole positions",                   \
-     "||GatherND|gather_nd")                                                                                          \
+     "||GatherND, com.microsoft.GatherND|gather_nd")                                                                  \
   OP(458, 1, put_along_axis, INDEXING, ND4C_SIG_PUT, put_along_axis, MOVABLE,                                         \
      "x with y[..., indices[..., i, ...], ...] = values[..., i, ...]; the other axes are broadcast; the last of "     \
      "several values for one element wins",                                                                           \
@@ -241,9 +241,9 @@
 
 #define ND4C_OPS_INDEX_PARTS(OP)                                                                                      \
   OP(474, 1, tril, INDEXING, ND4C_SIG_TRIANGLE, triangle, NUMBER_OR_BOOL,                                             \
-     "x where column - row <= k in its last two axes, else zero", "tril|tril|Trilu|")                                 \
+     "x where column - row <= k in its last two axes, else zero", "tril|tril|Trilu, com.microsoft.Trilu|")            \
   OP(475, 1, triu, INDEXING, ND4C_SIG_TRIANGLE, triangle, NUMBER_OR_BOOL,                                             \
-     "x where column - row >= k in its last two axes, else zero", "triu|triu|Trilu|triu")                             \
+     "x where column - row >= k in its last two axes, else zero", "triu|triu|Trilu, com.microsoft.Trilu|triu")        \
   OP(476, 1, matrix_band_part, INDEXING, ND4C_SIG_BAND, band, NUMBER_OR_BOOL,                                         \
      "x where row - column <= lower and column - row <= upper (negative: all) in its last two axes, else zero",       \
      "|||matrix_band_part")                                                                                           \

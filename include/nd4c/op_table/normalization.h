@@ -72,7 +72,7 @@
      "|nn.functional.group_norm|GroupNormalization|")                                                                 \
   OP(622, 1, rms_norm, NN, ND4C_SIG_RMS_NORM, rms_norm, REAL_FLOATING,                                                \
      "y = x / sqrt(mean of x^2 + epsilon) * scale, the mean over the axes from axis on",                              \
-     "|nn.functional.rms_norm|RMSNormalization|")                                                                     \
+     "|nn.functional.rms_norm|RMSNormalization, SimplifiedLayerNormalization|")                                       \
   OP(623, 1, lp_normalize, NN, ND4C_SIG_LP_NORMALIZE, lp_normalize, REAL_FLOATING,                                    \
      "y = x / max((sum of |x|^p on axis)^(1 / p), epsilon); 0 if this norm is 0 and epsilon is 0",                    \
      "|nn.functional.normalize|LpNormalization|")                                                                     \
@@ -89,7 +89,7 @@
      "|native_layer_norm|LayerNormalization|")                                                                        \
   OP(627, 1, skip_layer_norm, NN, ND4C_SIG_SKIP_LAYER_NORM, skip_layer_norm, REAL_FLOATING,                           \
      "layer_norm (or rms_norm) on the last axis of sum = x + skip + addend; the second output is that sum",           \
-     "||SkipLayerNormalization (com.microsoft)|")                                                                     \
+     "||com.microsoft.SkipLayerNormalization, com.microsoft.SkipSimplifiedLayerNormalization|")                       \
   OP(628, 1, bias_add, NN, ND4C_SIG_BIAS_ADD, bias_add, REAL_FLOATING, "y = activation(x + bias), bias along axis",   \
      "|||biasAdd")                                                                                                    \
   OP(629, 1, clip_by_norm, NN, ND4C_SIG_CLIP_BY_NORM, clip_by_norm, REAL_FLOATING,                                    \

@@ -74,10 +74,10 @@
      "(none: scale's dtype); scale has one value, one for each index of axis, or one for each block_size elements "    \
      "along axis; y has the attribute dtype, else zero_point's, else uint8; for float8 and float4, x / scale + "       \
      "zero_point is rounded as in cast_float8",                                                                        \
-     "|quantize_per_tensor, quantize_per_channel|QuantizeLinear|quantize", FIRST_ORDER)                                \
+     "|quantize_per_tensor, quantize_per_channel|QuantizeLinear, com.microsoft.QuantizeLinear|quantize", FIRST_ORDER)  \
   OP(702, 1, dequantize_linear, QUANTIZATION, ND4C_SIG_DEQUANTIZE, dequantize_linear, QUANTIZED,                       \
      "y = (x - zero_point) * scale, rounded once to dtype (none: scale's); scales as in quantize_linear",              \
-     "|dequantize|DequantizeLinear|dequantize", FIRST_ORDER)                                                           \
+     "|dequantize|DequantizeLinear, com.microsoft.DequantizeLinear|dequantize", FIRST_ORDER)                           \
   OP(703, 1, dynamic_quantize_linear, QUANTIZATION, ND4C_SIG_DYNAMIC_QUANTIZE, dynamic_quantize_linear, FLOAT32,       \
      "scale = (max(0, max x) - min(0, min x)) / 255 (1/255 if x is 0), zero_point = round(-min / scale), y = "         \
      "saturate(round(x / scale) + zero_point) as uint8; NaN does not count and becomes zero_point",                    \

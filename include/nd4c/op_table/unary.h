@@ -32,7 +32,7 @@
      "|nn.functional.leaky_relu|LeakyRelu|leakyRelu")                                                                  \
   OP(16, 1, gelu, UNARY, ND4C_SIG_GELU, same, REAL_FLOATING,                                                           \
      "y = x / 2 * (1 + erf(x / sqrt 2)); approximate: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))",          \
-     "|nn.functional.gelu|Gelu|gelu")                                                                                  \
+     "|nn.functional.gelu|Gelu, com.microsoft.Gelu|gelu")                                                              \
   OP(17, 1, floor, UNARY, ND4C_SIG_UNARY, same, REAL, "y = largest integer <= x", "floor|floor|Floor|floor")           \
   OP(18, 1, ceil, UNARY, ND4C_SIG_UNARY, same, REAL, "y = smallest integer >= x", "ceil|ceil|Ceil|ceil")               \
   OP(19, 1, round, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = nearest integer, ties to even; complex: each part",      \

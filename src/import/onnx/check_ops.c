@@ -134,7 +134,7 @@ static const char *bind_node(nd4c_onnx_model *model, const nd4c_region_list *ops
   if (node->mapping != NULL) {
     return "";
   }
-  if (nd4c_onnx_mapping_newest(node->domain) != 0) {
+  if (nd4c_onnx_mapping_newest(node->domain) != 0 && !nd4c_onnx_mapping_is_open(node->domain)) {
     return "not known at this opset";
   }
   nd4c_status status = nd4c_onnx_foreign_bind(model, node, missing->problem, sizeof missing->problem);

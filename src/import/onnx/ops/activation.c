@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/status.h"
+#include "import/onnx/emission/fused.h"
 #include "import/onnx/family.h"
 
 static const char *const approximations[] = {"none", "tanh", NULL};
@@ -68,6 +69,27 @@ static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   return reshaped ? nd4c_emit_reshape(&emission->emitter, x, info.rank, info.shape, &emission->outputs[0]) : ND4C_OK;
 }
 
+/* -- of ONNX Runtime ------------------------------------------------------------------------------------------- */
+
+/* gelu(x + bias), of a node that has a bias or none. */
+static nd4c_status gelu_of_sum(nd4c_onnx_emission *emission, bool approximate) {
+  const nd4c_attr attr = nd4c_attr_of_bool("approximate", approximate);
+  nd4c_onnx_operand x = emission->inputs[0], bias = nd4c_onnx_input(emission, 1);
+  ND4C_TRY(nd4c_onnx_check_one_type(emission));
+  if (bias != ND4C_ONNX_OPERAND_NONE) {
+    ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_add, x, bias, &x));
+  }
+  return nd4c_emit(&emission->emitter, ND4C_OP_gelu, &x, 1, &attr, 1, &emission->outputs[0]);
+}
+
+static nd4c_status emit_bias_gelu(nd4c_onnx_emission *emission) {
+  return gelu_of_sum(emission, false);
+}
+
+static nd4c_status emit_fast_gelu(nd4c_onnx_emission *emission) {
+  return gelu_of_sum(emission, true);
+}
+
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
 #define ROWS                                                                                                       \
@@ -98,3 +120,11 @@ static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   OP(Hardmax, 1, LAST, 1, 1, 1, softmax, hardmax)
 
 ND4C_ONNX_FAMILY(activation, "", ROWS)
+
+#define MICROSOFT_ROWS                                                          \
+  OP(Gelu, 1, LAST, 1, 1, 1, bias_gelu, gelu)                                   \
+  CHAIN(BiasGelu, 1, LAST, 2, 2, 1, bias_gelu, NONE, "add, gelu")               \
+  CHAIN(FastGelu, 1, LAST, 1, 2, 1, fast_gelu, NONE, "add, gelu (approximate)") \
+  MAP(QuickGelu, 1, LAST, 1, 1, 1, swish, ATTR("alpha", FLOAT, "alpha", 1.702))
+
+ND4C_ONNX_FAMILY(activation_microsoft, "com.microsoft", MICROSOFT_ROWS)

@@ -7,7 +7,7 @@
 #include "import/onnx/ops/mapping.h"
 #include "nd4c/model.h"
 
-enum { COMPOSITES_MOST = 128 };
+enum { COMPOSITES_MOST = 256 };
 
 static nd4c_onnx_composite composites[COMPOSITES_MOST];
 static int32_t composite_count;

@@ -42,6 +42,11 @@ static void tell_missing(nd4c_span domain, const char *name, char *problem, size
   const char *provider = provider_of(domain);
   if (provider != NULL) {
     (void)snprintf(problem, size, "plug-in %s brings other ops of that domain, but no op '%s'", provider, name);
+  } else if (nd4c_onnx_mapping_newest(domain) != 0) {
+    (void)snprintf(problem, size,
+                   "of a domain of which nd4c has other operators; a plug-in that brings op '%s' could be named in "
+                   "nd4c.backend.plugins (ND4C_BACKEND_PLUGINS)",
+                   name);
   } else {
     (void)snprintf(problem, size,
                    "of a domain that needs a plug-in which brings op '%s': name it in nd4c.backend.plugins "

@@ -81,3 +81,10 @@ static nd4c_status emit_col2im(nd4c_onnx_emission *emission) {
        ATTR("dilations", INTS, "dilations", 0))
 
 ND4C_ONNX_FAMILY(indexing, "", ROWS)
+
+/* The same, of ONNX Runtime before ONNX had them. */
+#define MICROSOFT_ROWS                     \
+  OP(Trilu, 1, LAST, 1, 2, 1, trilu, NONE) \
+  OP(GatherND, 1, LAST, 2, 2, 1, direct, gather_nd)
+
+ND4C_ONNX_FAMILY(indexing_microsoft, "com.microsoft", MICROSOFT_ROWS)

@@ -36,20 +36,32 @@ const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index, const char **domain
   return NULL;
 }
 
-int64_t nd4c_onnx_mapping_newest(nd4c_span domain) {
-  static const struct {
-    const char *domain;
-    int64_t newest;
-  } domains[] = {{"", ND4C_ONNX_OPSET_LAST},
-                 {"ai.onnx.ml", 5},
-                 {"ai.onnx.training", 1},
-                 {"ai.onnx.preview", 1},
-                 {"ai.onnx.preview.training", 1}};
+/* `open`: ONNX Runtime's, of which nd4c has a part, and plug-ins may have more. */
+static const struct {
+  const char *domain;
+  int64_t newest;
+  bool open;
+} domains[] = {{"", ND4C_ONNX_OPSET_LAST, false}, {"ai.onnx.ml", 5, false},
+               {"com.microsoft", 1, true},        {"ai.onnx.training", 1, false},
+               {"ai.onnx.preview", 1, false},     {"ai.onnx.preview.training", 1, false}};
+
+/* Its place among them; -1: it is not there. */
+static int32_t find_domain(nd4c_span domain) {
   domain = nd4c_onnx_domain(domain);
   for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
     if (nd4c_span_is(domain, domains[i].domain)) {
-      return domains[i].newest;
+      return (int32_t)i;
     }
   }
-  return 0;
+  return -1;
+}
+
+int64_t nd4c_onnx_mapping_newest(nd4c_span domain) {
+  const int32_t place = find_domain(domain);
+  return place >= 0 ? domains[place].newest : 0;
+}
+
+bool nd4c_onnx_mapping_is_open(nd4c_span domain) {
+  const int32_t place = find_domain(domain);
+  return place < 0 || domains[place].open;
 }

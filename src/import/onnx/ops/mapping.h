@@ -36,5 +36,7 @@ const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span domain, nd4c_span name
 const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index, const char **domain);
 /* The newest opset of a domain that nd4c knows; 0 if it does not know the domain. */
 int64_t nd4c_onnx_mapping_newest(nd4c_span domain);
+/* Whether plug-ins may bring operators of the domain. */
+bool nd4c_onnx_mapping_is_open(nd4c_span domain);
 
 #endif

@@ -120,9 +120,10 @@ static nd4c_status emit_standardize(nd4c_onnx_emission *emission) {
 #define ROWS                                                                                                    \
   OP(BatchNormalization, 1, LAST, 5, 5, 3, batch_norm, NONE)                                                    \
   OP(InstanceNormalization, 1, LAST, 3, 3, 1, instance_norm, NONE)                                              \
-  READ(LayerNormalization, 17, LAST, 2, 3, 3, layer_norm, NONE, ATTR("axis", INT, "axis", -1),                  \
+  READ(LayerNormalization, 1, LAST, 2, 3, 3, layer_norm, NONE, ATTR("axis", INT, "axis", -1),                   \
        ATTR("epsilon", FLOAT, "epsilon", 1e-5))                                                                 \
   OP(RMSNormalization, 23, LAST, 2, 2, 1, rms_norm, NONE)                                                       \
+  OP(SimplifiedLayerNormalization, 1, LAST, 2, 2, 1, rms_norm, NONE)                                            \
   READ(GroupNormalization, 18, LAST, 3, 3, 1, group_norm, NONE, ATTR("num_groups", INT, "groups", 0),           \
        ATTR("epsilon", FLOAT, "epsilon", 1e-5), IGNORE("stash_type"))                                           \
   MAP(LpNormalization, 1, LAST, 1, 1, 1, lp_normalize, ATTR("axis", INT, "axis", -1), ATTR("p", WHOLE, "p", 2)) \

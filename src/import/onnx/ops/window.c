@@ -1,6 +1,7 @@
 /* Convolutions and pools. emission/scope.c calls the emit functions through the rows below. */
 #include "import/onnx/emission/window.h"
 #include "base/status.h"
+#include "import/onnx/emission/fused.h"
 #include "import/onnx/family.h"
 
 /* Indices are positions in all of x. They are computed only if the node names them. */
@@ -74,6 +75,19 @@ static nd4c_status emit_causal_conv(nd4c_onnx_emission *emission) {
                            &attr, 1, emission->outputs, 2);
 }
 
+/* Conv of ONNX Runtime, with an addend and an activation behind it. */
+static nd4c_status emit_fused_conv(nd4c_onnx_emission *emission) {
+  const double *given = NULL;
+  double numbers[ND4C_ONNX_ACTIVATION_NUMBERS];
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_get_floats(emission, "activation_params", &given, &count));
+  for (int32_t i = 0; i < ND4C_ONNX_ACTIVATION_NUMBERS; i++) {
+    numbers[i] = i < count ? given[i] : (double)NAN;
+  }
+  ND4C_TRY(nd4c_onnx_emit_conv(emission));
+  return nd4c_onnx_emit_activation(emission, emission->outputs[0], numbers, &emission->outputs[0]);
+}
+
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
 #define ROWS                                                                                                         \
@@ -95,3 +109,9 @@ static nd4c_status emit_causal_conv(nd4c_onnx_emission *emission) {
   MAP(GlobalLpPool, 2, LAST, 1, 1, 1, global_lp_pool, ATTR("p", WHOLE, "p", 2))
 
 ND4C_ONNX_FAMILY(window, "", ROWS)
+
+#define MICROSOFT_ROWS                                              \
+  ND4C_ONNX_ROW(FusedConv, 1, LAST, 2, 4, 1, emit_fused_conv, conv, \
+                ND4C_ONNX_RULES(ND4C_ONNX_CONV_RULES, ND4C_ONNX_AUTO_PAD_RULE), "conv, an activation")
+
+ND4C_ONNX_FAMILY(window_microsoft, "com.microsoft", MICROSOFT_ROWS)
