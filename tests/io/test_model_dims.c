@@ -14,7 +14,8 @@
 
 enum { FLOAT = 1, INT64 = 7, MOST = 4096, SIZES = 5 };
 
-/* A model of x [n, ...] and y; constants that all have are zero, one, two, three (0-d) and v0, v1, v2, v3, v_1 ([1]).
+/* A model of x [n, ...] and y; constants that all have are zero, one, two, three (0-d), v0, v1, v2, v3, v_1, and the
+ * least and greatest numbers of 64 and 32 bits ([1]).
  */
 typedef struct dims_case {
   const char *nodes;
@@ -131,17 +132,53 @@ static const dims_case cases[] = {
      NULL,
      0,
      NULL},
+    /* ranges of floats */
+    {"Shape x > s; Gather s zero > b; Cast b to=1 > f; Cast zero to=1 > z; Cast one to=1 > o; Range z f o > p; "
+     "Unsqueeze p v1 > q; Mul x q > y",
+     {-1, 3},
+     {3, 1, 6},
+     13,
+     NULL,
+     0,
+     "cast: 16777216 >= n"},
+    {"Shape x > s; Gather s zero > b; Cast b to=11 > f; Cast one to=11 > o; Cast two to=11 > t; Mul f t > e; "
+     "Range o e t > p; Cast p to=1 > q; Unsqueeze q v1 > r; Mul x r > y",
+     {-1, 3},
+     {3, 1, 6},
+     13,
+     NULL,
+     0,
+     NULL},
+    {"Shape x > s; Gather s zero > b; Cast b to=1 > f; Cast two to=1 > t; Div f t > h; Cast zero to=1 > z; "
+     "Cast one to=1 > o; Range z h o > p; ReduceSum p keepdims=0 > q; Mul x q > y",
+     {-1, 3},
+     {3, 4},
+     13,
+     "Range",
+     -1,
+     NULL},
+    /* axes that are turned round, as exporters write them */
+    {"Slice x v_1 min v0 v_1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, NULL},
+    {"Slice x v_1 least v0 v_1 > z; Add x z > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, NULL},
+    {"Slice x v_1 min32 v0 v_1 > z; Add x z > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
+    {"Slice x v1 max32 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
+    {"Slice x min v2 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, NULL},
 };
 
 static void add_constants(wire_bytes *graph) {
   static const char *const scalars[] = {"zero", "one", "two", "three"}, *const lists[] = {"v0", "v1", "v2", "v3",
                                                                                           "v_1"};
   static const int64_t one = 1, values[] = {0, 1, 2, 3, -1};
+  static const char *const bounds[] = {"min", "least", "min32", "max32"};
+  static const int64_t numbers[] = {INT64_MIN, -INT64_MAX, INT32_MIN, INT32_MAX};
   for (int i = 0; i < 4; i++) {
     build_initializer(graph, scalars[i], INT64, 0, NULL, &values[i], sizeof *values);
   }
   for (int i = 0; i < 5; i++) {
     build_initializer(graph, lists[i], INT64, 1, &one, &values[i], sizeof *values);
+  }
+  for (int i = 0; i < 4; i++) {
+    build_initializer(graph, bounds[i], INT64, 1, &one, &numbers[i], sizeof *numbers);
   }
 }
 

@@ -41,6 +41,12 @@ static bool is_number(const nd4c_inference *inference, int64_t extent) {
   return inference->extents == NULL || !nd4c_extents_has(inference->extents, extent);
 }
 
+/* Whether a bound is one that exporters write for "to the end" or "to the first element": beyond 32 bits, nearly. That
+ * the extent is not longer is a guard. */
+static bool is_far(const nd4c_inference *inference, int64_t bound, int64_t extent) {
+  return bound >= INT32_MAX - 1 && nd4c_rule_is_at_least(inference, bound, extent);
+}
+
 /* How many elements lie before a bound, or, for a cut that goes backward (shift 1), up to it; at most the extent. */
 static bool clamp_symbolic(const nd4c_inference *inference, int64_t bound, int64_t shift, int64_t extent,
                            int64_t preset, int64_t *result) {
@@ -50,8 +56,16 @@ static bool clamp_symbolic(const nd4c_inference *inference, int64_t bound, int64
   }
   if (is_number(inference, bound) && bound < 0) {
     int64_t after = bound == INT64_MIN ? INT64_MAX : -bound - shift;
+    if (is_far(inference, after, extent)) {
+      *result = 0;
+      return true;
+    }
     return nd4c_extents_maximum(inference->extents, extent, after, result) &&
            nd4c_rule_subtract(inference, *result, after, result);
+  }
+  if (is_number(inference, bound) && is_far(inference, bound, extent)) {
+    *result = extent;
+    return true;
   }
   return nd4c_rule_add(inference, bound, shift, result) &&
          nd4c_extents_minimum(inference->extents, extent, *result, result);

@@ -82,6 +82,9 @@ nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand 
 /* The same of integers that may be extents of the graph's dims, for attributes that take them. */
 nd4c_status nd4c_onnx_read_extents(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                    int32_t limit, int64_t *values, int32_t *count);
+/* The number of an array of one element, of any dtype that lists of extents have, if it is an extent or known and
+ * whole; *known says whether. */
+nd4c_status nd4c_onnx_read_whole(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, bool *known, int64_t *value);
 /* Whether an operand is a list of extents, at least one of them symbolic. */
 bool nd4c_onnx_is_extents(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 /* UNSUPPORTED if the extent is no number. */

@@ -485,6 +485,14 @@ nd4c_status nd4c_onnx_fold_extents(nd4c_onnx_emission *emission, const nd4c_op_d
 
 /* -- for emit functions -------------------------------------------------------------------------------------------- */
 
+nd4c_status nd4c_onnx_read_whole(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, bool *known, int64_t *value) {
+  list made = {0};
+  ND4C_TRY(load(emission, operand, &made, known));
+  *known = *known && made.size == 1;
+  *value = *known ? made.values[0] : 0;
+  return ND4C_OK;
+}
+
 bool nd4c_onnx_assume(nd4c_onnx_emission *emission, nd4c_relation relation, int64_t a, int64_t b) {
   nd4c_extents *extents = nd4c_onnx_extents(emission->importer);
   if (extents == NULL) {

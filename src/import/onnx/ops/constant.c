@@ -94,12 +94,38 @@ static nd4c_status emit_size(nd4c_onnx_emission *emission) {
 
 /* int32 and int64 are counted in 64 bits, the others as the op arange does. A start and a limit of whole integers may
  * be extents. */
+/* A range of floats whose bounds are extents: whole numbers, which the dtype holds exactly. *done is false if it is no
+ * such range. */
+static nd4c_status range_of_extents(nd4c_onnx_emission *emission, nd4c_dtype dtype, bool *done) {
+  static const char *const names[3] = {"start", "stop", "step"};
+  nd4c_attr attrs[3];
+  *done = nd4c_onnx_is_extents(emission, emission->inputs[0]) || nd4c_onnx_is_extents(emission, emission->inputs[1]);
+  for (int32_t i = 0; i < 3 && *done; i++) {
+    int64_t value = 0;
+    ND4C_TRY(nd4c_onnx_read_whole(emission, emission->inputs[i], done, &value));
+    attrs[i] = nd4c_attr_of_int(names[i], value);
+  }
+  *done = *done && !nd4c_onnx_is_extents(emission, emission->inputs[2]);
+  if (!*done) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_integer_range, NULL, 0, attrs, 3, &emission->outputs[0]));
+  return nd4c_emit_cast(&emission->emitter, emission->outputs[0], dtype, &emission->outputs[0]);
+}
+
 static nd4c_status emit_range(nd4c_onnx_emission *emission) {
   static const char *const names[3] = {"input 'start'", "input 'limit'", "input 'delta'"};
   static const char *const attr_names[3] = {"start", "stop", "step"};
   nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
   bool whole = dtype == ND4C_INT32 || dtype == ND4C_INT64;
   nd4c_attr attrs[4] = {[3] = nd4c_attr_of_dtype("dtype", dtype)};
+  bool done = false;
+  if (!whole) {
+    ND4C_TRY(range_of_extents(emission, dtype, &done));
+  }
+  if (done) {
+    return ND4C_OK;
+  }
   for (int32_t i = 0; i < 3; i++) {
     int64_t integer = 0;
     int32_t count = 0;
