@@ -160,6 +160,21 @@ def _(d):
              d.ints(0, 6, (2, 5))], {})
 
 
+# -- lengths of Resize by scales, which float64 would round to one less --------------------------------------------------
+
+def ratios(*pairs):
+    return (np.array([1, 1] + [to / of for of, to in pairs], f32),)
+
+@case("Resize", "ratios", domain="")
+def _(d): return [d.real(1, 1, 3, 5), None, ratios((3, 5), (5, 7))], {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+
+@case("Resize", "ratios_linear", domain="")
+def _(d): return [d.real(1, 2, 6, 7), None, ratios((6, 5), (7, 11))], {"mode": "linear"}
+
+@case("Resize", "ratios_cubic", domain="", rtol=2e-3)
+def _(d): return [d.real(1, 1, 7, 12), None, ratios((7, 9), (12, 7))], {"mode": "cubic"}
+
+
 # -- attention -------------------------------------------------------------------------------------------------------
 
 @case("Attention")

@@ -81,6 +81,12 @@ def weight_matrix(n, m, width, scale, attrs, roi):
     return matrix, outside
 
 
+def scaled_length(n, scale):
+    """As in src/ops/infer/image.c: a scale that float32 holds is multiplied in float32."""
+    exact = scale == math.floor(scale) or math.frexp(scale)[0] == 0.5
+    return n * scale if exact or float(np.float32(scale)) != scale else float(np.float32(n) * np.float32(scale))
+
+
 def resized(x, attrs, roi=None):
     axes = [a % x.ndim for a in attrs.get("axes", range(x.ndim))]
     sizes, scales = attrs.get("sizes"), attrs.get("scales", [])
@@ -95,7 +101,7 @@ def resized(x, attrs, roi=None):
             widths = sizes
     else:
         widths = [s * x.shape[a] for s, a in zip(scales, axes)]
-        sizes = [math.floor(w) for w in widths]
+        sizes = [math.floor(scaled_length(x.shape[a], s)) for s, a in zip(scales, axes)]
     nearest = attrs.get("mode", 0) == NEAREST
     y = x if nearest else numbers(x)
     scale = None if nearest else abs(y)
@@ -136,6 +142,7 @@ def resize(s, dtype):
     yield Case([s.small(dtype, (0, 3))], {"scales": [2, 2]}, [s.small(dtype, (0, 6))])
     yield Case([s.small(dtype, (2, 3))], {"sizes": [2, 0]}, [s.small(dtype, (2, 0))])
     yield from case(s.small(dtype, (300,)), mode=NEAREST, scales=[2.5])
+    yield from case(s.small(dtype, (3, 7)), mode=NEAREST, scales=[float(np.float32(5 / 3)), float(np.float32(9 / 7))])
     yield from case(np.repeat(x2[:1], 4, 0), mode=NEAREST, axes=[-1], sizes=[9])
     yield from case(x2, [0.2, 0.1, 1.1, 0.8], mode=NEAREST, coordinates=CROP, sizes=[5, 4], extrapolation=1)
     if not real:

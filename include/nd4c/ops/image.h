@@ -48,8 +48,8 @@ typedef struct nd4c_resize_options {
  * Options: roi (NULL), sizes (NULL, 0), scales (NULL, 0), axes (NULL, 0), mode (ND4C_INTERPOLATION_NEAREST),
  *     coordinates (ND4C_RESIZE_COORDINATES_HALF_PIXEL), nearest (ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR), cubic_a
  *     (-0.75), exclude_outside (false), antialias (false), aspect (ND4C_RESIZE_ASPECT_STRETCH), extrapolation (0).
- * Out: y: x with the resized axes as long as sizes says, or floor(length * scale) with scales, in x's dtype; an
- *     aspect other than STRETCH may change sizes.
+ * Out: y: x with the resized axes as long as sizes says, or floor(length * scale) with scales, in x's dtype; a scale
+ *     that float32 holds is multiplied in float32; an aspect other than STRETCH may change sizes.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_resize(const nd4c_array *x, const nd4c_resize_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_resize_options *options,

@@ -1,4 +1,5 @@
 /* Inference rules of op_table/image.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,17 +95,31 @@ static nd4c_status resize_by_sizes(const nd4c_inference *inference, const nd4c_a
 }
 
 /* Only a whole scale, or one by which doubles divide exactly, is arithmetic of integers. */
+static bool is_whole(double scale) {
+  return scale == floor(scale) && scale < 0x1p31;
+}
+static bool is_part(double scale) {
+  int exponent = 0;
+  return frexp(scale, &exponent) == 0.5 && 1 / scale < 0x1p31;
+}
+
+/* How long an axis becomes, not rounded down yet. A scale that float32 holds comes from a model, whose program rounded
+ * a quotient of lengths to it; multiplied in float32, as ONNX Runtime does, it gives that length again: 3 times 5 / 3
+ * is 5, where float64 gives less than 5. */
+static double scaled_length(int64_t length, double scale) {
+  const bool narrow = scale < (double)FLT_MAX && (double)(float)scale == scale && !is_whole(scale) && !is_part(scale);
+  return narrow ? (double)((float)length * (float)scale) : (double)length * scale;
+}
+
 static nd4c_status scale_symbolic(const nd4c_inference *inference, int32_t axis, double scale, int64_t *extent) {
   int64_t length = inference->inputs[0].shape[axis];
-  double inverse = 1 / scale;
-  int exponent = 0;
-  bool whole = scale == floor(scale) && scale < 0x1p31, part = frexp(scale, &exponent) == 0.5 && inverse < 0x1p31;
-  if (!whole && !part) {
+  const bool whole = is_whole(scale);
+  if (!whole && !is_part(scale)) {
     return nd4c_rule_needs_numbers(
         inference, 0, "scale %g of axis %d, expected a whole number or one divided by a power of 2", scale, (int)axis);
   }
   bool fits = whole ? nd4c_rule_multiply(inference, length, (int64_t)scale, extent)
-                    : nd4c_rule_divide(inference, length, (int64_t)inverse, extent);
+                    : nd4c_rule_divide(inference, length, (int64_t)(1 / scale), extent);
   return fits ? ND4C_OK : nd4c_rule_too_long(inference, 0, axis);
 }
 
@@ -112,11 +127,12 @@ static nd4c_status resize_by_scales(const nd4c_inference *inference, const nd4c_
                                     int64_t *shape) {
   const nd4c_tensor *x = &inference->inputs[0];
   for (int32_t i = 0; i < scales->count; i++) {
-    double scale = scales->as.floats[i], extent = floor(scale * (double)x->shape[axes[i]]);
+    double scale = scales->as.floats[i];
     if (!(scale > 0) || isinf(scale)) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: scales[%d] is %g, expected a number above 0", inference->op->name, (int)i,
                        scale);
     }
+    double extent = floor(scaled_length(x->shape[axes[i]], scale));
     if (extent >= 0x1p62) {
       return nd4c_fail(ND4C_OVERFLOW, "%s: scales[%d] is %g, expected a size that 64 bits hold", inference->op->name,
                        (int)i, scale);
@@ -142,8 +158,8 @@ static nd4c_status resize_axes(const nd4c_inference *inference, int32_t *axes, i
   return ND4C_OK;
 }
 
-/* Gives: x with the resized axes as long as sizes says, or floor(length * scale) with scales, in x's dtype; an aspect
- * other than STRETCH may change sizes. */
+/* Gives: x with the resized axes as long as sizes says, or floor(length * scale) with scales, in x's dtype; a scale
+ * that float32 holds is multiplied in float32; an aspect other than STRETCH may change sizes. */
 nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *roi = nd4c_rule_input(inference, ND4C_IN_resize_roi);
   const nd4c_attr_value *attrs = inference->attrs;
