@@ -2,8 +2,8 @@
 
 Each engine opens, runs and closes a model in a process of its own, while this process reads how much anonymous memory
 that process has (RssAnon: the mapped pages of files do not count). Figures are what the model adds to the process as
-it was after the imports. The cases are models whose weights a runtime may hold more than once, and the networks of
-bench/compare. The exit status is 1 if nd4c misses a bar: at its peak 1.1 times ONNX Runtime's memory, after close 5 MB."""
+it was after the imports. The cases are models whose weights a runtime may hold more than once, an encoder
+that meets many shapes, and the networks of bench/compare. The exit status is 1 if nd4c misses a bar: at its peak 1.1 times ONNX Runtime's memory, after close 5 MB."""
 
 import argparse
 import ctypes
@@ -20,6 +20,7 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "tools"))
 
 WIDTH = 1536
+MODEL, HEADS = 256, 4  # of the encoder
 CASES = {
     # One weight of 9 MB, transposed, in 150 products: each product may get a copy of its own.
     "shared": {"layers": 150, "weights": 1, "batches": [8], "opens": 1, "transposed": True},
@@ -28,6 +29,8 @@ CASES = {
     "decode": {"layers": 8, "weights": 8, "batches": [128, 1, 1, 1], "opens": 1},
     "decode_turned": {"layers": 8, "weights": 8, "batches": [128, 1, 1, 1], "opens": 1, "transposed": True},
     "twice": {"layers": 20, "weights": 20, "batches": [8], "opens": 2},  # the same file opened two times
+    # An encoder of 12 MB of weights that meets 600 shapes: 1 to 4 sequences of 150 lengths up to 300.
+    "shapes": {"layers": 4, "opens": 1, "sizes": [(1 + at % 4, 300 - 2 * (at // 4)) for at in range(600)]},
 }
 ENGINES = ("nd4c", "onnxruntime")
 MOST_OF_PEER, MOST_KEPT = 1.1, 5.0  # bars: ratio of the peaks, MB after close
@@ -61,10 +64,51 @@ def make(case, path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
+def make_encoder(case, path):
+    """Layers of attention and of two products, as exporters write them; batch and length are dims."""
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng, weights, nodes = np.random.default_rng(7), [], []
+
+    def node(op, *inputs, **attributes):
+        nodes.append(helper.make_node(op, list(inputs), [f"v{len(nodes)}"], **attributes))
+        return nodes[-1].output[0]
+
+    def constant(array):
+        weights.append(numpy_helper.from_array(array, f"w{len(weights)}"))
+        return weights[-1].name
+
+    def linear(value, rows, columns):
+        weight = (rng.standard_normal((rows, columns)) / np.sqrt(rows)).astype(np.float32)
+        return node("Add", node("MatMul", value, constant(weight)), constant(np.zeros(columns, np.float32)))
+
+    def norm(value):
+        return node("LayerNormalization", value, constant(np.ones(MODEL, np.float32)), constant(np.zeros(MODEL, np.float32)))
+
+    def heads(value, order):
+        parts = node("Reshape", linear(value, MODEL, MODEL), constant(np.array([0, 0, HEADS, MODEL // HEADS], np.int64)))
+        return node("Transpose", parts, perm=order)
+
+    value = "x"
+    for _ in range(case["layers"]):
+        query, key, content = heads(value, [0, 2, 1, 3]), heads(value, [0, 2, 3, 1]), heads(value, [0, 2, 1, 3])
+        scores = node("Mul", node("MatMul", query, key), constant(np.array((MODEL // HEADS) ** -0.5, np.float32)))
+        mixed = node("Transpose", node("MatMul", node("Softmax", scores, axis=-1), content), perm=[0, 2, 1, 3])
+        joined = node("Reshape", mixed, constant(np.array([0, 0, MODEL], np.int64)))
+        value = norm(node("Add", value, linear(joined, MODEL, MODEL)))
+        wide = node("Relu", linear(value, MODEL, 4 * MODEL))
+        value = norm(node("Add", value, linear(wide, 4 * MODEL, MODEL)))
+    port = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "length", MODEL]) for name in ("x", value)]
+    graph = helper.make_graph(nodes, "encoder", port[:1], port[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
 def model_of(name, folder):
     if name in CASES:
         path = folder / f"{name}.onnx"
-        make(CASES[name], path)
+        (make_encoder if "sizes" in CASES[name] else make)(CASES[name], path)
         return path
     import make_models
 
@@ -100,6 +144,10 @@ def inputs_of(name, path):
 
     if name in CASES:
         case = CASES[name]
+        if "sizes" in case:
+            room = np.full(MODEL * max(batch * length for batch, length in case["sizes"]), 0.25, np.float32)
+            return case["opens"], [{"x": room[: MODEL * batch * length].reshape(batch, length, MODEL)}
+                                   for batch, length in case["sizes"]]
         return case["opens"], [{"x": np.full((batch, WIDTH), 0.25, np.float32)} for batch in case["batches"]]
     import make_models
 

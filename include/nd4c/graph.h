@@ -175,10 +175,11 @@ typedef struct nd4c_plan_options {
    * and by default switches none off. ARGUMENT: names with and without '-' in one list, or an empty entry. NAME: there
    * is no such pass. The report names the passes that are switched off. */
   const char *passes;
-  /* For a graph with dims: bytes of bindings that the plan keeps, apart from constants. Beyond them it drops those that
-   * were used least recently, except the latest and those that run. Not counted: arenas that threads allocate while
-   * others run the same binding, and contiguous copies of inputs and outputs. 0: as the property nd4c.plan.bindings
-   * says. ARGUMENT: negative. */
+  /* For a graph with dims: bytes of bindings that the plan keeps, apart from constants: tables, and what kernels have
+   * prepared, which is estimated. Beyond them it drops those that were used least recently, except the latest and those
+   * that run. Arenas are counted only on asynchronous devices; on others, runs share them (nd4c_plan_bindings). Not
+   * counted: contiguous copies of inputs and outputs. 0: as the property nd4c.plan.bindings says. ARGUMENT: negative.
+   */
   int64_t binding_bytes;
   /* The dtype in which nodes of float32 compute: ND4C_BFLOAT16, ND4C_FLOAT16, or ND4C_INT8, of which `calibration`
    * says more. Of the first two: products, convolutions and attention, and what lies between them, then take and give
@@ -307,6 +308,9 @@ typedef struct nd4c_plan_bindings {
   /* What kernels have prepared for bindings that were made and for those that got other extents, such as the primitives
    * of a vendor's library. Nodes that need the same share one while a binding has it. */
   int64_t prepared, patch_prepared;
+  /* The arenas that runs share, which `bytes` does not have: one for each run at once, as large as the largest binding.
+   */
+  int64_t arena_bytes;
 } nd4c_plan_bindings;
 
 /* Makes the binding for these numbers of the plan's dims, unless it is kept already: a run that brings them then finds

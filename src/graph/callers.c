@@ -97,6 +97,7 @@ static nd4c_status make_caller(nd4c_plan *plan, nd4c_plan **out) {
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *caller, "a caller of a plan", &caller));
   caller->magic = ND4C_PLAN_ALIVE;
   caller->parent = plan;
+  caller->arenas = plan->arenas;
   caller->moved = true;
   caller->device = plan->device;
   caller->place_count = 1;

@@ -7,7 +7,7 @@
 #include "graph/passes.h"
 #include "graph/plan/common.h"
 
-enum { SHOWN = 200 };
+enum { SHOWN = 200, LEAST_BYTES = 20 << 20, MOST_BYTES = 256 << 20 };
 
 /* What a plan with dims cannot have, since its bindings are made later. */
 static nd4c_status check_options(const nd4c_plan *plan) {
@@ -31,9 +31,20 @@ static nd4c_status check_options(const nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-static int64_t limit_of(const nd4c_plan_options *options) {
+/* The limit grows with the model: what a program spends on its weights, it can spend on sizes. */
+static int64_t limit_by_constants(const nd4c_graph *graph) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < graph->value_count && bytes < MOST_BYTES; i++) {
+    const nd4c_graph_value *value = &graph->values[i];
+    bytes += value->constant == NULL ? 0 : nd4c_dtype_bytes(value->dtype, value->size);
+  }
+  return bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
+}
+
+static int64_t limit_of(const nd4c_plan_options *options, const nd4c_graph *graph) {
   const bool given = options != NULL && ND4C_HAS_FIELD(options, binding_bytes) && options->binding_bytes > 0;
-  return given ? options->binding_bytes : nd4c_config_int(ND4C_CONFIG_PLAN_BINDINGS);
+  const int64_t limit = given ? options->binding_bytes : nd4c_config_int(ND4C_CONFIG_PLAN_BINDINGS);
+  return limit > 0 ? limit : limit_by_constants(graph);
 }
 
 static bool has_bodies(const nd4c_graph *graph) {
@@ -57,9 +68,10 @@ nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options,
   nd4c_dynamic *dynamic = plan->dynamic;
   nd4c_lock_init(&dynamic->making);
   nd4c_lock_init(&dynamic->lock);
+  nd4c_arenas_init(&dynamic->arenas, nd4c_device_is_immediate(plan->device) ? plan->device : NULL);
   dynamic->optimize = optimize;
   dynamic->dim_count = nd4c_graph_dim_count(plan->graph);
-  dynamic->counts.byte_limit = limit_of(options);
+  dynamic->counts.byte_limit = limit_of(options, plan->graph);
   dynamic->phase.phase = ND4C_PLAN_RECORDING;
   dynamic->helper = plan->helper == NULL ? NULL : nd4c_context_retain(plan->helper);
   ND4C_TRY(nd4c_dims_find(plan));
@@ -81,6 +93,7 @@ void nd4c_dynamic_free(nd4c_plan *plan) {
   }
   nd4c_bindings_free(plan);
   nd4c_common_free(dynamic->common);
+  nd4c_arenas_free(&dynamic->arenas);
   drop_helper(dynamic);
   nd4c_lock_destroy(&dynamic->lock);
   nd4c_lock_destroy(&dynamic->making);

@@ -9,6 +9,7 @@
 
 #include "graph/callers.h"
 #include "graph/plan.h"
+#include "graph/plan/arenas.h"
 
 enum {
   ND4C_DYNAMIC_DIMS = 64,       /* of one graph */
@@ -50,6 +51,7 @@ typedef struct nd4c_dynamic_phase {
 struct nd4c_dynamic {
   bool optimize;
   nd4c_plan_common *common; /* plan/common.h; NULL: bindings share nothing */
+  nd4c_plan_arenas arenas;  /* of runs in mode direct; device NULL: bindings have their own */
   nd4c_context *helper;     /* one reference: the context that computes what the plan's device cannot; NULL: none */
   int32_t dim_count, place_count;
   nd4c_dim_place *places; /* of the inputs, in their order */
@@ -59,6 +61,8 @@ struct nd4c_dynamic {
   nd4c_plan_binding *buckets[ND4C_DYNAMIC_BUCKETS];
   int64_t uses;              /* of all bindings; the binding used last has this number */
   nd4c_plan_bindings counts; /* what programs ask for */
+  int64_t swept;             /* counts.dropped when the choices of dropped bindings were freed last */
+  int64_t emptied;           /* states prepared until libraries were asked to empty their caches last */
   nd4c_dynamic_phase phase;
 };
 

@@ -101,6 +101,7 @@ static nd4c_status make(const nd4c_plan *plan, nd4c_context *context, const int6
   nd4c_plan *made = NULL;
   ND4C_TRY(nd4c_plan_allocate(&made));
   made->previous = shared ? previous : NULL;
+  made->arenas = plan->dynamic->arenas.device == NULL ? NULL : &plan->dynamic->arenas;
   made->keeps_layout = shared && plan->buckets != NULL;
   const nd4c_status status = fill(plan, context, dims, shared, made);
   made->previous = NULL;
@@ -134,8 +135,9 @@ bool nd4c_dynamic_shares(const nd4c_plan *plan) {
 
 static int64_t own_bytes(const nd4c_plan *bound) {
   const nd4c_graph *graph = bound->graph;
-  return bound->arena_bytes + (int64_t)sizeof *bound + (int64_t)bound->region.total + (int64_t)sizeof *graph +
-         (int64_t)graph->region.total + (int64_t)graph->value_capacity * (int64_t)sizeof *graph->values +
+  return (bound->arenas == NULL ? bound->arena_bytes : 0) + (int64_t)sizeof *bound + (int64_t)bound->region.total +
+         (int64_t)sizeof *graph + (int64_t)graph->region.total +
+         (int64_t)graph->value_capacity * (int64_t)sizeof *graph->values +
          (int64_t)graph->node_capacity * (int64_t)sizeof *graph->nodes;
 }
 

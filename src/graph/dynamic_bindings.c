@@ -5,8 +5,16 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "device/memory/held.h"
 #include "device/stream/cancellation.h"
 #include "graph/dynamic.h"
+#include "graph/plan/common.h"
+
+/* STATE_BYTES: what a kernel's library keeps for a call of new extents, as far as the limit counts it: code above all.
+ * No library tells; primitives of oneDNN took 96 to 180 KB each (bench/memory.py, case shapes, with and without that
+ * engine). LEAST_DROPPED, LEAST_STATES: so many bindings, whose choices may still be of use, and so many states in the
+ * caches of libraries, are not worth freeing. */
+enum { STATE_BYTES = 160 << 10, LEAST_DROPPED = 8, LEAST_STATES = 64 };
 
 static uint64_t hash_dims(const int64_t *dims, int32_t count) {
   uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
@@ -66,6 +74,22 @@ static nd4c_plan_binding **find_oldest(nd4c_dynamic *dynamic) {
   return oldest;
 }
 
+/* What the binding needs of the arenas that bindings share. */
+static int64_t shared_arena(const nd4c_plan_binding *binding) {
+  return binding->plan->arenas == NULL ? 0 : binding->plan->arena_bytes;
+}
+
+/* Says how large shared arenas must be for the bindings that are kept. Under the lock. */
+static void size_arenas(nd4c_dynamic *dynamic) {
+  int64_t most = 0;
+  for (int32_t i = 0; i < ND4C_DYNAMIC_BUCKETS; i++) {
+    for (const nd4c_plan_binding *at = dynamic->buckets[i]; at != NULL; at = at->next) {
+      most = shared_arena(at) > most ? shared_arena(at) : most;
+    }
+  }
+  nd4c_arenas_want(&dynamic->arenas, most);
+}
+
 /* Takes bindings off the table until the rest fits into the limit, or none can be dropped; returns them as a list,
  * which the caller frees without the lock. */
 static nd4c_plan_binding *trim(nd4c_dynamic *dynamic) {
@@ -80,6 +104,9 @@ static nd4c_plan_binding *trim(nd4c_dynamic *dynamic) {
     dynamic->counts.kept--;
     dynamic->counts.dropped++;
   }
+  if (dropped != NULL) {
+    size_arenas(dynamic);
+  }
   return dropped;
 }
 
@@ -91,10 +118,15 @@ static void free_list(nd4c_plan_binding *list) {
   }
 }
 
-/* Frees bindings that were dropped to save memory. The device would keep their arenas for reuse, but the next sizes
- * want other arenas, so as many bytes of its cache go, the oldest first. */
-static void free_dropped(nd4c_plan_binding *dropped) {
+/* Frees bindings that were dropped to save memory. The device would keep arenas of their own for reuse, but the next
+ * sizes want other arenas, so as many bytes of its cache go, the oldest first. */
+static void free_dropped(nd4c_dynamic *dynamic, nd4c_plan_binding *dropped) {
   if (dropped == NULL) {
+    return;
+  }
+  if (dropped->plan->arenas != NULL) {
+    free_list(dropped);
+    nd4c_arenas_shrink(&dynamic->arenas);
     return;
   }
   nd4c_device *device = dropped->plan->device;
@@ -103,6 +135,25 @@ static void free_dropped(nd4c_plan_binding *dropped) {
   free_list(dropped);
   if (known) { /* keeping nothing would also free idle streams */
     (void)nd4c_memory_trim(device, before.cached_bytes > 0 ? before.cached_bytes : 1);
+  }
+}
+
+/* Frees the kernel choices of bindings that were dropped, and what libraries keep for them. Until some were dropped,
+ * their sizes may come again. The thread makes bindings. */
+static void free_choices(nd4c_dynamic *dynamic, const nd4c_plan *plan) {
+  const nd4c_plan_bindings *counts = &dynamic->counts;
+  nd4c_lock_acquire(&dynamic->lock);
+  const int64_t prepared = counts->prepared + counts->patch_prepared;
+  const bool due = counts->dropped - dynamic->swept > LEAST_DROPPED + counts->kept / 8;
+  const bool cached = due && prepared - dynamic->emptied > LEAST_STATES;
+  dynamic->swept = due ? counts->dropped : dynamic->swept;
+  dynamic->emptied = cached ? prepared : dynamic->emptied;
+  nd4c_lock_release(&dynamic->lock);
+  if (due) {
+    nd4c_common_sweep(dynamic->common);
+  }
+  if (cached) {
+    (void)nd4c_held_give_way(plan->device, INT64_MAX);
   }
 }
 
@@ -115,11 +166,16 @@ void nd4c_bindings_free(nd4c_plan *plan) {
 
 /* -- taking -------------------------------------------------------------------------------------------------------- */
 
-/* Counts a binding with what it took since `begin`, when the thread had `before` behind it. */
-static void count_made(nd4c_dynamic *dynamic, bool patched, int64_t begin, nd4c_preparation before) {
+/* Counts a binding with what it took since `begin`, when the thread had `before` behind it, and shared choices had
+ * taken `choices` bytes. */
+static void count_made(nd4c_dynamic *dynamic, nd4c_plan_binding *made, int64_t begin, nd4c_preparation before,
+                       int64_t choices) {
   nd4c_plan_bindings *counts = &dynamic->counts;
   const nd4c_preparation now = nd4c_choice_preparation();
+  const bool patched = made->plan->kept_layout;
   const int64_t taken = nd4c_os_nanoseconds() - begin;
+  made->bytes = nd4c_dynamic_bytes(made->plan) + (now.states - before.states) * STATE_BYTES +
+                nd4c_common_choice_bytes(dynamic->common) - choices;
   nd4c_lock_acquire(&dynamic->lock);
   *(patched ? &counts->patched : &counts->made) += 1;
   *(patched ? &counts->patch_nanoseconds : &counts->nanoseconds) += taken;
@@ -135,6 +191,7 @@ static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *d
   const int32_t count = plan->dynamic->dim_count;
   const int64_t begin = nd4c_os_nanoseconds();
   const nd4c_preparation before = nd4c_choice_preparation();
+  const int64_t choices = nd4c_common_choice_bytes(plan->dynamic->common);
   nd4c_plan_binding *made = NULL;
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made + 2 * (size_t)count * sizeof *dims, "a binding of a plan", &made));
   int64_t *copy = (int64_t *)(made + 1);
@@ -150,8 +207,7 @@ static nd4c_status make(nd4c_plan *plan, nd4c_context *context, const int64_t *d
     return status;
   }
   made->top = made->plan->keeps_layout ? made->top : NULL;
-  made->bytes = nd4c_dynamic_bytes(made->plan);
-  count_made(plan->dynamic, made->plan->kept_layout, begin, before);
+  count_made(plan->dynamic, made, begin, before, choices);
   *out = made;
   return ND4C_OK;
 }
@@ -163,6 +219,7 @@ static void attach(nd4c_dynamic *dynamic, nd4c_plan_binding *binding) {
   *bucket = binding;
   dynamic->counts.kept++;
   dynamic->counts.bytes += binding->bytes;
+  nd4c_arenas_want_too(&dynamic->arenas, shared_arena(binding)); /* others may have been dropped since it was made */
 }
 
 /* -- buckets ---------------------------------------------------------------------------------------------------------
@@ -266,16 +323,15 @@ nd4c_status nd4c_bindings_take(nd4c_plan *plan, nd4c_context *context, const int
   }
   ND4C_TRY(nd4c_cancellation_acquire(&dynamic->making));
   nd4c_status status = ND4C_OK;
-  nd4c_plan_binding *dropped = NULL;
   *binding = look(dynamic, dims, hash, run); /* another thread may have made it meanwhile */
   if (*binding == NULL) {
     status = make_any(plan, context, dims, binding);
     if (status == ND4C_OK) {
-      dropped = add(plan, *binding, run);
+      free_dropped(dynamic, add(plan, *binding, run));
+      free_choices(dynamic, plan);
     }
   }
   nd4c_lock_release(&dynamic->making);
-  free_dropped(dropped);
   return status;
 }
 
@@ -285,7 +341,7 @@ void nd4c_bindings_give(const nd4c_plan *plan, nd4c_plan_binding *binding) {
   binding->users--;
   nd4c_plan_binding *dropped = trim(dynamic); /* it may have been over the limit, and could not be dropped */
   nd4c_lock_release(&dynamic->lock);
-  free_dropped(dropped);
+  free_dropped(dynamic, dropped);
 }
 
 /* -- the latest one ------------------------------------------------------------------------------------------------ */

@@ -65,6 +65,7 @@ nd4c_status nd4c_plan_get_bindings(const nd4c_plan *plan, nd4c_plan_bindings *bi
     found.runs = plan->dynamic->phase.runs;
     found.thaws = plan->dynamic->phase.thaws;
     nd4c_lock_release(&plan->dynamic->lock);
+    found.arena_bytes = nd4c_arenas_bytes(&plan->dynamic->arenas);
   }
   found.struct_size = size;
   memcpy(bindings, &found, known);
@@ -108,6 +109,10 @@ static void print_bindings(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "bindings: %lld made, %lld reused, %lld dropped; %lld kept in %lld of %lld bytes\n",
                   (long long)counts->made, (long long)counts->reused, (long long)counts->dropped,
                   (long long)counts->kept, (long long)counts->bytes, (long long)counts->byte_limit);
+  if (counts->kept > 0 && plan->dynamic->arenas.device != NULL) {
+    nd4c_text_print(text, "  arenas of %lld bytes, which their runs share\n",
+                    (long long)nd4c_arenas_bytes(&plan->dynamic->arenas));
+  }
   if (counts->made > 0) {
     nd4c_dynamic_print_time(counts->made, counts->nanoseconds, counts->prepare_nanoseconds, counts->prepared, text);
   }

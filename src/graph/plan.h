@@ -170,14 +170,16 @@ typedef struct nd4c_plan_common nd4c_plan_common;
 
 struct nd4c_plan {
   uint32_t magic;
-  nd4c_dynamic *dynamic;          /* dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
-                                     computes itself */
-  nd4c_plan_common *common;       /* plan/common.h, of a binding that shares choices with others; borrowed; else NULL */
-  nd4c_plan_variables *variables; /* variables.h; NULL: the graph has none, or it is a plan inside another one */
-  bool borrows;                   /* the graph has its names and attributes from the graph of a plan with dims */
-  nd4c_plan_callers *callers;     /* NULL in a further caller */
-  struct nd4c_plan *parent;       /* of a further caller: the plan that it belongs to, else NULL */
-  struct nd4c_plan *next_caller;  /* the next idle one */
+  nd4c_dynamic *dynamic;    /* dynamic.h, of a plan of a graph with dims, whose bindings compute; NULL: it
+                               computes itself */
+  nd4c_plan_common *common; /* plan/common.h, of a binding that shares choices with others; borrowed; else NULL */
+  struct nd4c_plan_arenas *arenas; /* plan/arenas.h, of a binding or its callers whose runs take their arena there;
+                                      borrowed; NULL: it has its own */
+  nd4c_plan_variables *variables;  /* variables.h; NULL: the graph has none, or it is a plan inside another one */
+  bool borrows;                    /* the graph has its names and attributes from the graph of a plan with dims */
+  nd4c_plan_callers *callers;      /* NULL in a further caller */
+  struct nd4c_plan *parent;        /* of a further caller: the plan that it belongs to, else NULL */
+  struct nd4c_plan *next_caller;   /* the next idle one */
   nd4c_region region;
   nd4c_context *context; /* one reference; places[0] has it, too. NULL: the plan has none */
   bool moved;            /* it has left the context that it was made on */
@@ -250,9 +252,10 @@ struct nd4c_plan {
   const nd4c_cancellation_scope *cancellation; /* in all steps' calls: the cancellation of the thread that ran it
                                                   last */
   nd4c_patch_list input_patches, output_patches, arena_patches; /* all but arrays */
-  struct nd4c_plan_stream *stream;                              /* modes stream and capture */
-  nd4c_array **slot_arrays;       /* mode arrays: by slot; slots in the caller's arrays have one only during a run */
-  const nd4c_array **step_inputs; /* mode arrays: operands of the step in progress */
+  const char *arena_at;            /* mode direct: the address of the arena that the calls name; NULL: none */
+  struct nd4c_plan_stream *stream; /* modes stream and capture */
+  nd4c_array **slot_arrays;        /* mode arrays: by slot; slots in the caller's arrays have one only during a run */
+  const nd4c_array **step_inputs;  /* mode arrays: operands of the step in progress */
   nd4c_array **step_outputs;
 
   /* By port: the last step that reads an input, and the first one that writes an output, -1: none. A caller has its
@@ -338,6 +341,8 @@ void nd4c_plan_note_bound(nd4c_plan *plan, const nd4c_step *step, const nd4c_con
 /* Gives an operand of a step that is a constant, or a view of one, its address on the plan's device; leaves others. */
 nd4c_status nd4c_plan_place_constant(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor);
 nd4c_status nd4c_plan_make_memory(nd4c_plan *plan);
+/* Gives a binding that shares arenas one of its own, since its mode needs that. */
+nd4c_status nd4c_plan_own_arena(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 
 /* Notes the steps for nd4c_plan_may_overlay; after the steps are made. */

@@ -78,9 +78,10 @@
   X(PLAN_ARENA, "nd4c.plan.arena", "ND4C_PLAN_ARENA", bytes, "0",                                                      \
     "What values between the nodes of a plan should take at most: beyond that, cheap values are computed again "       \
     "instead of being kept; 0: no limit; the options of a plan take precedence")                                       \
-  X(PLAN_BINDINGS, "nd4c.plan.bindings", "ND4C_PLAN_BINDINGS", bytes, "256m",                                          \
+  X(PLAN_BINDINGS, "nd4c.plan.bindings", "ND4C_PLAN_BINDINGS", bytes, "0",                                             \
     "Memory of the bindings that a plan of a graph with dims keeps, one for each combination of sizes that it ran; "   \
-    "the options of a plan take precedence")                                                                           \
+    "0: "                                                                                                              \
+    "as much as its constants take, but from 20m to 256m; the options of a plan take precedence")                      \
   X(PLAN_BUCKETS, "nd4c.plan.buckets", "ND4C_PLAN_BUCKETS", string, "none",                                            \
     "Sizes of a graph with dims that share a binding: those with the same next power of two (powers) or the same "     \
     "next multiple of a number; none; or by dim (time=64,batch=powers); the options of a plan take precedence")        \

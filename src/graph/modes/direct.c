@@ -10,6 +10,7 @@
 #include "graph/control.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
+#include "graph/plan/arenas.h"
 
 /* Address of an array on the plan's device. The common case reads two fields; otherwise another device has the current
  * contents, which are copied. Outputs count as written from here on, before the kernels run; eager copies wait for the
@@ -131,7 +132,22 @@ nd4c_status nd4c_direct_run_at(nd4c_plan *plan, void *const *inputs, void *const
   return run_steps(plan);
 }
 
-static nd4c_status run(nd4c_plan *plan) {
+/* Addresses in the arena: of values and of each step's scratch. */
+static void place_arena(nd4c_plan *plan, char *arena) {
+  for (int32_t i = 0; i < plan->arena_patches.count; i++) {
+    const nd4c_patch *patch = &plan->arena_patches.items[i];
+    patch->tensor->data = arena + patch->byte_offset;
+  }
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    nd4c_step *step = &plan->steps[i];
+    if (step->control != NULL || (step->choice != NULL && step->choice->scratch_bytes > 0)) {
+      step->call.scratch = arena + step->scratch_offset;
+    }
+  }
+  plan->arena_at = arena;
+}
+
+static nd4c_status run_at_arrays(nd4c_plan *plan) {
   ND4C_TRY(apply_patches(plan, &plan->input_patches, plan->input_arrays, ND4C_ACCESS_READ));
   ND4C_TRY(apply_patches(plan, &plan->output_patches, plan->output_arrays, ND4C_ACCESS_WRITE));
   plan->began = true;
@@ -148,22 +164,31 @@ static nd4c_status run(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-/* The addresses of the arena, of values in it and of each step's scratch are the same in all runs. */
+/* Runs of bindings mostly find the arena that their latest run had. */
+static nd4c_status run(nd4c_plan *plan) {
+  nd4c_storage *arena = NULL;
+  const bool shared = plan->arenas != NULL && plan->places[0].arena_bytes > 0;
+  if (shared) {
+    const nd4c_status taken = nd4c_arenas_take(plan->arenas, plan->places[0].arena_bytes, &arena);
+    if (taken != ND4C_OK) {
+      return nd4c_device_fail_prefix(taken, plan->device, "on", "plan: memory for values");
+    }
+    if (plan->arena_at != arena->address) {
+      place_arena(plan, arena->address);
+    }
+  }
+  const nd4c_status status = run_at_arrays(plan);
+  if (shared) {
+    nd4c_arenas_give(plan->arenas, arena);
+  }
+  return status;
+}
+
+/* An arena of the plan's own has the same address in all runs. */
 static nd4c_status prepare(nd4c_plan *plan) {
   ND4C_TRY(nd4c_patches_make(plan));
-  char *arena = plan->places[0].arena == NULL ? NULL : plan->places[0].arena->address;
-  for (int32_t i = 0; i < plan->arena_patches.count; i++) {
-    const nd4c_patch *patch = &plan->arena_patches.items[i];
-    patch->tensor->data = arena + patch->byte_offset;
-  }
-  for (int32_t i = 0; i < plan->step_count; i++) {
-    nd4c_step *step = &plan->steps[i];
-    if (step->choice != NULL && step->choice->scratch_bytes > 0) {
-      step->call.scratch = arena + step->scratch_offset;
-    }
-    if (step->control != NULL) {
-      step->call.scratch = arena + step->scratch_offset;
-    }
+  if (plan->arenas == NULL) {
+    place_arena(plan, plan->places[0].arena == NULL ? NULL : plan->places[0].arena->address);
   }
   return ND4C_OK;
 }

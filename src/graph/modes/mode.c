@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "device/stream/cancellation.h"
 
-/* The fastest first; the last one runs every plan. */
+/* The fastest first; the last one runs every plan. The first one alone runs plans that share arenas. */
 static const nd4c_plan_mode *const modes[] = {&nd4c_mode_direct, &nd4c_mode_capture, &nd4c_mode_stream,
                                               &nd4c_mode_arrays};
 
@@ -17,6 +17,7 @@ nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan) {
   for (int32_t i = 0; i < MODES; i++) {
     if (modes[i]->usable(plan, reason, sizeof reason)) {
       plan->mode = modes[i];
+      ND4C_TRY(plan->arenas != NULL && i > 0 ? nd4c_plan_own_arena(plan) : ND4C_OK);
       return modes[i]->prepare(plan);
     }
     plan->mode_reasons[i] = nd4c_region_text(&plan->region, reason);

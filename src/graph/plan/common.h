@@ -55,7 +55,8 @@ struct nd4c_plan_common {
   nd4c_common_latest *latest; /* by a node's first output */
   nd4c_common_choice **buckets;
   int32_t bucket_count, choice_count, choice_limit;
-  int64_t *signature; /* of the node that was looked up last: of the class, and all of it */
+  int64_t choice_bytes; /* of all that were ever added */
+  int64_t *signature;   /* of the node that was looked up last: of the class, and all of it */
   int32_t signature_capacity, class_length, signature_length;
   uint64_t class_hash, signature_hash;
 };
@@ -84,6 +85,12 @@ void nd4c_common_place_constants(const nd4c_plan *plan, const nd4c_tensor *from,
  * and no choice with another kernel that was kept is taken; NULL: there is no such binding. *found false: there is
  * no choice. */
 nd4c_status nd4c_common_find_choice(nd4c_plan *plan, nd4c_step *step, const nd4c_kernel *kernel, bool *found);
+/* What the choices that were added so far took; 0 for NULL. The thread makes bindings. */
+static inline int64_t nd4c_common_choice_bytes(const nd4c_plan_common *common) {
+  return common == NULL ? 0 : common->choice_bytes;
+}
+/* Frees the choices that no binding has any more. The thread makes bindings; `common` NULL is fine. */
+void nd4c_common_sweep(nd4c_plan_common *common);
 /* Frees a choice that is off the table. */
 void nd4c_common_choice_free(nd4c_common_choice *choice);
 /* Keeps the choice of the step that was looked up last. `kept`: its kernel is that of the bucket's earlier binding. */

@@ -137,9 +137,8 @@ void nd4c_common_choice_free(nd4c_common_choice *choice) {
                                 (size_t)choice->input_count * sizeof *choice->inputs);
 }
 
-/* Frees the choices that no binding has any more. */
-static void sweep(nd4c_plan_common *common) {
-  for (int32_t i = 0; i < common->bucket_count; i++) {
+void nd4c_common_sweep(nd4c_plan_common *common) {
+  for (int32_t i = 0; common != NULL && i < common->bucket_count; i++) {
     nd4c_common_choice **link = &common->buckets[i];
     while (*link != NULL) {
       nd4c_common_choice *at = *link;
@@ -184,7 +183,7 @@ static nd4c_status make_place(nd4c_plan_common *common) {
     common->choice_limit = 8 * (nodes < LEAST ? LEAST : nodes);
   }
   if (common->choice_count >= common->choice_limit) {
-    sweep(common);
+    nd4c_common_sweep(common);
     const int32_t twice = common->choice_count < INT32_MAX / 2 ? 2 * common->choice_count : INT32_MAX;
     common->choice_limit = common->choice_limit > twice ? common->choice_limit : twice;
   }
@@ -316,5 +315,6 @@ nd4c_status nd4c_common_add_choice(nd4c_plan *plan, const nd4c_step *step, bool 
   memcpy(added->inputs, step->tensors, inputs);
   link_choice(common, added);
   common->choice_count++;
+  common->choice_bytes += (int64_t)(sizeof *added + sizeof *added->choice + signature + inputs);
   return ND4C_OK;
 }

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "device/stream/cancellation.h"
 #include "graph/control.h"
+#include "graph/plan/arenas.h"
 
 /* -- placement -------------------------------------------------------------------------------------------------- */
 
@@ -360,8 +361,18 @@ static nd4c_status fail_arena(const nd4c_plan *plan, const nd4c_plan_place *plac
   return nd4c_device_fail_prefix(status, place->device, "on", "nd4c_plan_create: memory for values");
 }
 
+/* Whether runs may take the arena from those of the plan with dims: mode direct will write its address into calls. */
+static bool can_share_arena(const nd4c_plan *plan) {
+  return plan->arenas != NULL && plan->place_count == 1 && plan->places[0].device == plan->arenas->device &&
+         !plan->whole;
+}
+
 /* The memory of a device's arena. The previous binding of the bucket keeps its reference until this one is made. */
 static nd4c_status make_arena(const nd4c_plan *plan, nd4c_plan_place *place) {
+  if (can_share_arena(plan)) {
+    const nd4c_status shared = nd4c_arenas_reserve(plan->arenas, place->arena_bytes);
+    return shared == ND4C_OK ? shared : fail_arena(plan, place, shared);
+  }
   nd4c_storage *earlier = plan->kept_layout ? plan->previous->places[0].arena : NULL;
   if (earlier != NULL && earlier->bytes >= place->arena_bytes) {
     place->arena = nd4c_storage_retain(earlier);
@@ -372,8 +383,14 @@ static nd4c_status make_arena(const nd4c_plan *plan, nd4c_plan_place *place) {
   return status == ND4C_OK ? status : fail_arena(plan, place, status);
 }
 
+nd4c_status nd4c_plan_own_arena(nd4c_plan *plan) {
+  plan->arenas = NULL;
+  return plan->places[0].arena_bytes > 0 ? make_arena(plan, &plan->places[0]) : ND4C_OK;
+}
+
 static nd4c_status plan_all(planning *work) {
   nd4c_plan *plan = work->plan;
+  plan->arenas = can_share_arena(plan) ? plan->arenas : NULL;
   note_lifetimes(work);
   for (work->place = 0; work->place < plan->place_count; work->place++) {
     nd4c_plan_place *place = &plan->places[work->place];

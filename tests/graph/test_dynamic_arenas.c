@@ -1,0 +1,130 @@
+/* Memory of plans with dims: runs share arenas, whatever their sizes, and what was prepared for dropped bindings goes.
+ */
+#include "dynamic_cases.h"
+#include "graph/dynamic.h"
+#include "graph/plan/common.h"
+
+enum { LENGTHS = 40, ATTENTION = 2 };
+
+static void run_size(const nd4c_graph *graph, nd4c_plan *plan, int64_t n, int64_t m) {
+  const int64_t dims[] = {n, m};
+  sample s = make_sample(graph, dims, NULL);
+  check_sample(plan, &s, "a size", dims);
+  free_sample(&s);
+}
+
+static int64_t arena_of_latest(const nd4c_plan *plan) {
+  return nd4c_bindings_latest(plan->dynamic)->plan->arena_bytes;
+}
+
+static void sizes_share_an_arena(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[ATTENTION]);
+  for (int growing = 0; growing < 2; growing++) {
+    nd4c_plan *plan = make_plan(graph, NULL);
+    int64_t largest = 0, all = 0;
+    for (int64_t i = 1; i <= LENGTHS; i++) {
+      run_size(graph, plan, 50, growing ? i : LENGTHS + 1 - i);
+      largest = arena_of_latest(plan) > largest ? arena_of_latest(plan) : largest;
+      all += arena_of_latest(plan);
+    }
+    assert_true(largest > 0 && all > 10 * largest);
+    assert_int_equal(bindings_of(plan).kept, LENGTHS);
+    assert_in_range(bindings_of(plan).arena_bytes, largest, largest + largest / 4);
+    nd4c_plan_destroy(plan);
+  }
+  nd4c_graph_destroy(graph);
+}
+
+/* Between two sizes that alternate, no arena is made or freed. */
+static void sizes_alternate_in_one_arena(void **state) {
+  (void)state;
+  const int64_t sizes[][DIMS] = {{40, 30}, {7, 5}};
+  nd4c_graph *graph = make_graph(&graphs[ATTENTION]);
+  nd4c_plan *plan = make_plan(graph, NULL);
+  sample s[] = {make_sample(graph, sizes[0], NULL), make_sample(graph, sizes[1], NULL)};
+  nd4c_array *outputs[2][CHECK_PORTS] = {{NULL}};
+  nd4c_memory_info before = {.struct_size = sizeof before}, after = before;
+  for (int round = 0; round < 12; round++) {
+    if (round == 2) {
+      CHECK_OK(nd4c_memory_get_info(plan->device, &before));
+    }
+    CHECK_OK(run_sample(plan, &s[round % 2], outputs[round % 2]));
+    assert_true(is_expected(&s[round % 2], 0, outputs[round % 2][0]));
+  }
+  CHECK_OK(nd4c_memory_get_info(plan->device, &after));
+  assert_int_equal(after.live_bytes, before.live_bytes);
+  assert_int_equal(after.total_count, before.total_count);
+  for (int i = 0; i < 2; i++) {
+    check_release(outputs[i], s[i].output_count);
+    free_sample(&s[i]);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* A run that finds no idle arena makes one, and each run has its own. */
+static void runs_at_once_have_an_arena_each(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph(&graphs[ATTENTION]);
+  nd4c_plan *plan = make_plan(graph, NULL);
+  nd4c_storage *taken = NULL;
+  run_size(graph, plan, 20, 10);
+  const int64_t one = bindings_of(plan).arena_bytes, bytes = arena_of_latest(plan);
+  CHECK_OK(nd4c_arenas_take(&plan->dynamic->arenas, bytes, &taken));
+  memset(taken->address, 0x5a, (size_t)bytes);
+  run_size(graph, plan, 20, 10);
+  assert_true(bindings_of(plan).arena_bytes >= one + bytes);
+  for (int64_t i = 0; i < bytes; i++) {
+    assert_int_equal(((const unsigned char *)taken->address)[i], 0x5a);
+  }
+  nd4c_arenas_give(&plan->dynamic->arenas, taken);
+  run_size(graph, plan, 20, 10); /* in the arena that was given back last */
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void a_large_arena_goes_with_its_binding(void **state) {
+  (void)state;
+  const nd4c_plan_options least = {.struct_size = sizeof least, .binding_bytes = 1};
+  nd4c_graph *graph = make_graph(&graphs[ATTENTION]);
+  nd4c_plan *plan = make_plan(graph, &least);
+  run_size(graph, plan, 200, 100);
+  const int64_t large = bindings_of(plan).arena_bytes;
+  run_size(graph, plan, 20, 10);
+  run_size(graph, plan, 20, 10);
+  assert_int_equal(bindings_of(plan).kept, 1);
+  assert_true(arena_of_latest(plan) < large / 4);
+  assert_true(bindings_of(plan).arena_bytes <= 2 * arena_of_latest(plan));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void choices_go_with_their_bindings(void **state) {
+  (void)state;
+  const nd4c_plan_options least = {.struct_size = sizeof least, .binding_bytes = 1};
+  nd4c_graph *graph = make_graph(&graphs[ATTENTION]);
+  nd4c_plan *plan = make_plan(graph, &least);
+  run_size(graph, plan, 50, 1);
+  run_size(graph, plan, 50, 2);
+  const int32_t two = plan->dynamic->common->choice_count;
+  assert_true(two > 0);
+  for (int64_t m = 3; m <= LENGTHS; m++) {
+    run_size(graph, plan, 50, m);
+    assert_true(plan->dynamic->common->choice_count <= 7 * two);
+  }
+  assert_int_equal(bindings_of(plan).dropped, LENGTHS - 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes_share_an_arena),
+      cmocka_unit_test(sizes_alternate_in_one_arena),
+      cmocka_unit_test(runs_at_once_have_an_arena_each),
+      cmocka_unit_test(a_large_arena_goes_with_its_binding),
+      cmocka_unit_test(choices_go_with_their_bindings),
+  };
+  return cmocka_run_group_tests_name("dynamic_arenas", tests, NULL, NULL);
+}
