@@ -70,7 +70,9 @@ def beside_poles(deepest):
     return found
 
 
-HARD_ANGLES = convergents(mp.pi / 2, 36) + [mpmath.ldexp(6381956970095103, 797)]
+# Multiples of pi / 2 below 2^20: of some of them, n times the first 106 bits of pi / 2 leaves next to nothing, too.
+MULTIPLES = [k * mp.pi / 2 for k in (29, 177601, 409102, *range(3, 667544, 29989))]
+HARD_ANGLES = convergents(mp.pi / 2, 36) + [mpmath.ldexp(6381956970095103, 797)] + MULTIPLES
 LGAMMA_ZEROS = [1, 2] + beside_poles(13)
 DIGAMMA_ZEROS = [mpmath.findroot(mpmath.digamma, x) for x in ([1.4616, -0.504] + [1 / mpmath.log(n + 9) - n for n in range(2, 12)])]
 

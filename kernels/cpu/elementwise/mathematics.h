@@ -218,14 +218,15 @@ static inline float nd4c_sine_near_f32(float x, uint32_t quarter) {
 }
 #endif
 
-/* The same of f64 alone, pi / 2 in three parts. Without an instruction that tells what a product lost it is not used.
- */
+/* The same of f64 alone, pi / 2 in three parts. The second has so few bits that n times it is exact, and so is what r
+ * loses: next to multiples of pi / 2 the first two parts leave few bits of x, and the third one matters. Without an
+ * instruction that tells what a product lost it is not used. */
 #define ND4C_TRIGONOMETRIC_LIMIT_F64 0x1p20
 static inline double nd4c_sine_f64(double x, uint64_t quarter) {
   double a = fabs(x), n_rounded = ND4C_FMA(a, 0x1.45f306dc9c883p-1, ND4C_ROUNDER_F64);
   double n = n_rounded - ND4C_ROUNDER_F64, most = ND4C_FMA(n, -0x1.921fb54442d18p+0, a);
-  double r = ND4C_FMA(n, -0x1.1a62633145c07p-54, most), z = r * r;
-  double lost = ND4C_FMA(n, 0x1.f1976b7ed8fbcp-110, ND4C_FMA(n, -0x1.1a62633145c07p-54, most - r));
+  double r = ND4C_FMA(n, -0x1.1a626331p-54, most), z = r * r;
+  double lost = ND4C_FMA(n, -0x1.1701b839a252p-88, ND4C_FMA(n, -0x1.1a626331p-54, most - r));
   double sine = ND4C_FMA(z, 1.591810123167728e-10, -2.5051131455447428e-08); /* (sin r / r - 1) / r^2 */
   sine = ND4C_FMA(z, sine, 2.755731610068312e-06);
   sine = ND4C_FMA(z, sine, -0.0001984126983675497);
