@@ -317,8 +317,8 @@ typedef struct nd4c_plan_bindings {
  * it. For a sequence that grows, a program can make the next sizes ahead, also on another thread while runs go on. The
  * binding counts as used now. With buckets (nd4c_plan_options), this is of use for the first size of the next bucket
  * only: it gives the binding of the current bucket other extents. NAME: a name is not that of a dim, is given twice, or
- * a dim is missing. NULL_ARGUMENT: names or extents are NULL though count is not 0, or count is negative. Otherwise as
- * nd4c_plan_run. */
+ * a dim is missing. ARGUMENT: count is negative. NULL_ARGUMENT: names or extents is NULL though count is not 0.
+ * Otherwise as nd4c_plan_run. */
 ND4C_API nd4c_status nd4c_plan_prepare(nd4c_plan *plan, const char *const *names, const int64_t *extents,
                                        int32_t count);
 

@@ -174,8 +174,12 @@ nd4c_status nd4c_plan_prepare(nd4c_plan *plan, const char *const *names, const i
   int64_t dims[ND4C_DYNAMIC_DIMS];
   nd4c_plan_binding *binding = NULL;
   ND4C_TRY(nd4c_plan_check(plan));
-  if (count < 0 || (count > 0 && (names == NULL || extents == NULL))) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_prepare: names or extents are NULL, or count is negative");
+  if (count < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_prepare: count is %d, expected at least 0", (int)count);
+  }
+  if (count > 0 && (names == NULL || extents == NULL)) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_prepare: %s is NULL, but count is %d",
+                     names == NULL ? "names" : "extents", (int)count);
   }
   ND4C_TRY(take_names(plan, names, extents, count, dims));
   if (plan->dynamic == NULL) {

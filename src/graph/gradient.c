@@ -182,8 +182,11 @@ nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_v
                                 nd4c_value *gradients) {
   nd4c_region region = {0};
   ND4C_TRY(nd4c_graph_check(graph));
-  if (count < 0 || (gradients == NULL && count > 0)) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_gradient: gradients is NULL, or count is negative");
+  if (count < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_graph_gradient: count is %d, expected at least 0", (int)count);
+  }
+  if (count > 0 && gradients == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_gradient: gradients is NULL, but count is %d", (int)count);
   }
   const nd4c_status status = run(graph, &region, loss, values, count, gradients);
   nd4c_region_free(&region);

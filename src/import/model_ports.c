@@ -189,9 +189,12 @@ static const char *input_text(const char *name, char text[INPUT_TEXT]) {
 }
 
 static nd4c_status check_given(const char *const *names, const void *inputs, int32_t count) {
-  if (count < 0 || (count > 0 && (names == NULL || inputs == NULL))) {
-    return nd4c_fail(count < 0 ? ND4C_ARGUMENT : ND4C_NULL_ARGUMENT, "nd4c_model_run: %d inputs, %s", (int)count,
-                     names == NULL ? "input_names is NULL" : "inputs is NULL");
+  if (count < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_model_run: input_count is %d, expected at least 0", (int)count);
+  }
+  if (count > 0 && (names == NULL || inputs == NULL)) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_run: %s is NULL, but input_count is %d",
+                     names == NULL ? "input_names" : "inputs", (int)count);
   }
   for (int32_t i = 0; i < count; i++) {
     if (names[i] == NULL) {

@@ -212,7 +212,9 @@ static void sizes_can_be_prepared(void **state) {
   expect(nd4c_plan_prepare(plan, (const char *[]){"n", "n"}, (int64_t[]){3, 3}, 2), ND4C_NAME, "'n' is given twice");
   expect(nd4c_plan_prepare(plan, names, (int64_t[]){3, -1}, 2), ND4C_SHAPE, "dim 'n' is -1, expected at least 0");
   expect(nd4c_plan_prepare(plan, names, (int64_t[]){9999, 1}, 2), ND4C_SHAPE, "dim 'm' is 9999, expected 1 to 5000");
-  expect(nd4c_plan_prepare(plan, NULL, NULL, 1), ND4C_NULL_ARGUMENT, "names or extents are NULL");
+  expect(nd4c_plan_prepare(plan, NULL, NULL, 1), ND4C_NULL_ARGUMENT, "names is NULL, but count is 1");
+  expect(nd4c_plan_prepare(plan, names, NULL, 2), ND4C_NULL_ARGUMENT, "extents is NULL, but count is 2");
+  expect(nd4c_plan_prepare(plan, names, (int64_t[]){3, 3}, -1), ND4C_ARGUMENT, "count is -1, expected at least 0");
   expect(nd4c_plan_prepare(NULL, NULL, NULL, 0), ND4C_NULL_ARGUMENT, "plan is NULL");
   CHECK_OK(nd4c_plan_prepare(numbers, NULL, NULL, 0));
   expect(nd4c_plan_prepare(numbers, names, (int64_t[]){3}, 1), ND4C_NAME, "'m' is no dim of the plan");

@@ -230,7 +230,7 @@ static const run_case runs[] = {
     {{"x", "b"}, 2, ND4C_FLOAT32, 2, {4, 4}, 5, ND4C_SHAPE, "input 'x' has shape (4, 5), expected (n, 3)"},
     {{"x", "b"}, 2, ND4C_FLOAT32, 1, {4, 4}, 3, ND4C_SHAPE, "input 'x' has shape (4,), expected (n, 3)"},
     {{"x", "b"}, 2, ND4C_FLOAT32, 2, {4, 5}, 3, ND4C_SHAPE, "input 'b' has 5 for 'n' (axis 0), but input 'x' has 4"},
-    {{"x", "b"}, -1, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_ARGUMENT, "-1 inputs"}};
+    {{"x", "b"}, -1, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_ARGUMENT, "input_count is -1, expected at least 0"}};
 
 static void matches_inputs(void **state) {
   (void)state;
@@ -254,6 +254,11 @@ static void matches_inputs(void **state) {
   nd4c_array *one = NULL;
   assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, &one, 1), ND4C_ARGUMENT);
   assert_string_equal(nd4c_error_message(), "nd4c_model_run: room for 1 outputs; the model has 2");
+  nd4c_array *none[2] = {0};
+  assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 1, none, 2), ND4C_NULL_ARGUMENT);
+  assert_string_equal(nd4c_error_message(), "nd4c_model_run: input_names is NULL, but input_count is 1");
+  assert_int_equal(nd4c_model_run(model, NULL, runs[0].names, NULL, 2, none, 2), ND4C_NULL_ARGUMENT);
+  assert_string_equal(nd4c_error_message(), "nd4c_model_run: inputs is NULL, but input_count is 2");
   assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, NULL, 2), ND4C_NULL_ARGUMENT);
   assert_int_equal(nd4c_model_run(NULL, NULL, NULL, NULL, 0, &one, 1), ND4C_NULL_ARGUMENT);
   nd4c_model_close(model);

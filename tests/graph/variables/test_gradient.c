@@ -100,6 +100,10 @@ static void what_has_no_gradient_is_named(void **unused) {
   const int32_t nodes = nd4c_graph_node_count(graph), values = nd4c_graph_value_count(graph);
   expect_failure(nd4c_graph_gradient(graph, bad, NULL, 2, gradients), ND4C_UNSUPPORTED,
                  "nd4c_graph_gradient: cumulative_sum 'run ning': the op has no gradient");
+  expect_failure(nd4c_graph_gradient(graph, good, NULL, -1, gradients), ND4C_ARGUMENT,
+                 "nd4c_graph_gradient: count is -1, expected at least 0");
+  expect_failure(nd4c_graph_gradient(graph, good, NULL, 1, NULL), ND4C_NULL_ARGUMENT,
+                 "nd4c_graph_gradient: gradients is NULL, but count is 1");
   expect_failure(nd4c_graph_gradient(graph, good, NULL, 1, gradients), ND4C_ARGUMENT,
                  "nd4c_graph_gradient: room was given for 1, the graph has 2 trainable variables");
   expect_failure(nd4c_graph_gradient(graph, w, NULL, 2, gradients), ND4C_SHAPE,
