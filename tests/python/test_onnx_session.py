@@ -1,6 +1,8 @@
 """nd4c.onnx.InferenceSession: ONNX Runtime's names and manners."""
+import copy
 import os
 import pathlib
+import re
 import threading
 
 import numpy as np
@@ -109,6 +111,17 @@ def test_options(tmp_path):
     assert os.path.dirname(path) == str(tmp_path) and "traceEvents" in open(path).read(4096)
     with pytest.raises(ValueError, match="closed"):
         session.run(None, {"image": images(2)})
+
+
+def test_passes_of_a_model():
+    images = np.load(DIGITS.parent / "digits_images.npy")[:3]
+    expected = np.asarray(nd4c.onnx.load(DIGITS)(images))
+    model = nd4c.onnx.load(DIGITS, passes="-linear,-layout")
+    for loaded in (model, copy.copy(model)):
+        assert np.allclose(np.asarray(loaded(images)), expected, atol=1e-5)
+        assert re.search(r"switched off.*linear.*layout|switched off.*layout.*linear", loaded.report())
+    with pytest.raises(ValueError, match="nosuch"):
+        nd4c.onnx.load(DIGITS, passes="-nosuch")
 
 
 def test_terminate(session):

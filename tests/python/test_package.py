@@ -156,6 +156,7 @@ ERRORS = (
     (lambda: nd4c.onnx.load(b"no model"), ValueError, ""),
     (lambda: nd4c.onnx.load(b"", math="exactly"), ValueError, "reduced"),
     (lambda: nd4c.onnx.load(b"", compile_options={"LEVEL": 3}), TypeError, "LEVEL"),
+    (lambda: nd4c.onnx.load(b"", passes=["gelu"]), TypeError, "passes: expected text.*gelu"),
 )
 
 

@@ -54,7 +54,7 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          device: Optional[_Device] = None, math: Optional[str] = None, compile_memory: int = 0,
          compile_options: Optional[Mapping[str, str]] = None,
          compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None,
-         calibration: Union[Calibration, str, os.PathLike[str], None] = None) -> Model:
+         calibration: Union[Calibration, str, os.PathLike[str], None] = None, passes: Optional[str] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work: what is "importing", "optimizing", "compiling", "preparing", "placing", "running" or "looping",
     done counts from 0 to total, which is 0 if it is not known; an exception in it is raised after the run. device: the device on which the model runs; the host computes
@@ -64,8 +64,10 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded. precision: "bfloat16",
     "float16" or "int8", in which nodes of float32 compute where the device is fast in it; inputs and outputs keep their dtypes.
     calibration: for "int8", what calibrate() gives, or the path of its file; without it, only products compute in int8.
+    passes: which passes optimise the model: "-gelu,-layout" all but these, "gelu,layout" these alone; None: as the property
+    nd4c.plan.passes says.
 
-    Errors: FileNotFoundError; ValueError for what is no model or another precision; NotImplementedError for ops that
+    Errors: FileNotFoundError; ValueError for what is no model, no pass or another precision; NotImplementedError for ops that
     nd4c lacks, and by a run for a precision that the device lacks; TypeError for device beside devices.
 
     >>> model = nd4c.onnx.load("digits/digits.onnx")
@@ -73,11 +75,12 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     (Value(name='image', kind='array', dtype=nd4c.float32, shape=('batch', 1, 8, 8)),)
     """
     return Model(model, _Settings(all_intermediates, optimize, progress, devices, device, math, compile_memory,
-                                  compile_options, compiled, precision, calibration))
+                                  compile_options, compiled, precision, calibration, passes))
 
 
 _Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled "
-                       "precision calibration", defaults=(False, True, None, None, None, None, 0, None, None, None, None))
+                       "precision calibration passes",
+                       defaults=(False, True, None, None, None, None, 0, None, None, None, None, None))
 
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
@@ -89,7 +92,8 @@ def _request(math, memory, options):
         return None
     if math is not None and math not in _MATH:
         raise ValueError("onnx.load: math: expected one of %s, got %r" % (", ".join(_MATH), math))
-    pairs = [(_c_text(key, "key"), _c_text(value, "value of %r" % key)) for key, value in (options or {}).items()]
+    pairs = [(_c_text(key, "compile_options: a key"), _c_text(value, "compile_options: a value of %r" % key))
+             for key, value in (options or {}).items()]
     rows = (_abi.compile_option * len(pairs))(*[_abi.compile_option(*pair) for pair in pairs])
     row = _abi.compile_request(struct_size=ctypes.sizeof(_abi.compile_request), math=_MATH[math or "exact"],
                                memory_bytes=memory, options=ctypes.addressof(rows) if pairs else None,
@@ -100,7 +104,7 @@ def _request(math, memory, options):
 
 def _c_text(text, what):
     if not isinstance(text, str) or "\0" in text:
-        raise TypeError("onnx.load: compile_options: expected a %s that is text without zeros, got %r" % (what, text))
+        raise TypeError("onnx.load: %s: expected text without zeros, got %r" % (what, text))
     return text.encode()
 
 
@@ -198,6 +202,7 @@ class Model(Owner):
         options.placement = None if placement is None else ctypes.addressof(placement)
         options.compile = None if request is None else ctypes.addressof(request)
         options.compiled = None if settings.compiled is None else os.fsencode(settings.compiled)
+        options.passes = None if settings.passes is None else _c_text(settings.passes, "passes")
         options.precision = _dtypes.dtype_or_none(settings.precision)
         calibration = settings.calibration
         if calibration is not None and not isinstance(calibration, Calibration):
