@@ -43,7 +43,7 @@ static int compile(compile_options *o) {
 
 /* -- command line ------------------------------------------------------------------------------------------------- */
 
-enum { OPT_TARGET = 256, OPT_SHAPE, OPT_MATH, OPT_COMPILE, OPT_PLAIN };
+enum { OPT_TARGET = 256, OPT_SHAPE, OPT_DIM, OPT_MATH, OPT_COMPILE, OPT_PLAIN };
 
 static int apply_option(compile_options *o, int option, char *argument) {
   switch (option) {
@@ -55,6 +55,8 @@ static int apply_option(compile_options *o, int option, char *argument) {
       return CLI_OK;
     case OPT_SHAPE:
       return run_add_named(&cli_compile_command, o->run.shapes, &o->run.shape_count, argument, "--shape");
+    case OPT_DIM:
+      return run_add_named(&cli_compile_command, o->run.dims, &o->run.dim_count, argument, "--dim");
     case OPT_MATH:
       return cli_compile_math(&cli_compile_command, &o->run.compile, argument);
     case OPT_COMPILE:
@@ -73,6 +75,7 @@ static int parse(int argc, char **argv, compile_options *o, bool *help) {
   static const struct option options[] = {{"target", required_argument, NULL, OPT_TARGET},
                                           {"output", required_argument, NULL, 'o'},
                                           {"shape", required_argument, NULL, OPT_SHAPE},
+                                          {"dim", required_argument, NULL, OPT_DIM},
                                           {"math", required_argument, NULL, OPT_MATH},
                                           {"compile-option", required_argument, NULL, OPT_COMPILE},
                                           {"no-optimization", no_argument, NULL, OPT_PLAIN},
@@ -121,6 +124,7 @@ const cli_command cli_compile_command = {
         "  --target DEVICE        tpu:0; of a backend that is compile-only, or of one that can run\n"
         "  -o, --output FILE      where the executables go\n"
         "  --shape NAME=2,3       shape of an input; without it what the model leaves free is 1\n"
+        "  --dim NAME=N           a number for a dim that inputs leave free, as for nd4c run\n"
         "  --math LEVEL           as for nd4c run, which has to ask for the same\n"
         "  --compile-option KEY=VALUE\n"
         "                         the same\n"

@@ -308,6 +308,7 @@ static int parse_precision(const char *text, nd4c_dtype *precision) {
 enum {
   OPT_FORMAT = 256,
   OPT_SHAPE,
+  OPT_DIM,
   OPT_RANDOM,
   OPT_SEED,
   OPT_ALL,
@@ -333,6 +334,8 @@ static int apply_option(run_options *o, int option, char *argument) {
       return run_add_named(&cli_run, o->inputs, &o->input_count, argument, "--input");
     case OPT_SHAPE:
       return run_add_named(&cli_run, o->shapes, &o->shape_count, argument, "--shape");
+    case OPT_DIM:
+      return run_add_named(&cli_run, o->dims, &o->dim_count, argument, "--dim");
     case 'o':
       o->output = argument;
       return CLI_OK;
@@ -402,6 +405,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"output", required_argument, NULL, 'o'},
                                           {"format", required_argument, NULL, OPT_FORMAT},
                                           {"shape", required_argument, NULL, OPT_SHAPE},
+                                          {"dim", required_argument, NULL, OPT_DIM},
                                           {"random-inputs", no_argument, NULL, OPT_RANDOM},
                                           {"seed", required_argument, NULL, OPT_SEED},
                                           {"all-intermediates", no_argument, NULL, OPT_ALL},
@@ -435,6 +439,9 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                           : cli_usage(&cli_run, "one model at a time, '%s' is another", argv[optind + 1]);
   }
   o->model = argv[optind];
+  if (o->dim_count > 0 && !o->random) {
+    return cli_usage(&cli_run, "--dim: --random-inputs was expected beside it");
+  }
   return o->calibration == NULL || o->precision == ND4C_INT8
              ? settle_repeat(o)
              : cli_usage(&cli_run, "--calibration: --precision int8 was expected beside it");
@@ -446,6 +453,9 @@ void run_free_options(run_options *o) {
   }
   for (int i = 0; i < o->shape_count; i++) {
     free(o->shapes[i].name);
+  }
+  for (int i = 0; i < o->dim_count; i++) {
+    free(o->dims[i].name);
   }
 }
 
@@ -485,6 +495,8 @@ const cli_command cli_run = {
         "                         booleans 0 or 1, equal for equal seeds, names and shapes on every machine\n"
         "  --seed N               of --random-inputs; default 0\n"
         "  --shape NAME=2,3       shape of a random input; without it what the model leaves free is 1\n"
+        "  --dim NAME=N           a number for a dim that random inputs leave free: a symbol of the model, such as\n"
+        "                         batch, or INPUT.AXIS for one without a symbol; --shape goes first\n"
         "  --all-intermediates    every named value is an output, too\n"
         "  --no-optimization      run the nodes as they stand in the file\n"
         "  --repeat N             run once, then N times; print the least time, p50, p90, p99 and the longest\n"
@@ -519,6 +531,7 @@ const cli_command cli_run = {
         "examples:\n"
         "  nd4c run model.onnx --input image=image.npy --output out\n"
         "  nd4c run model.onnx --random-inputs --seed 1 --shape image=8,3,224,224 --repeat 20\n"
+        "  nd4c run model.onnx --random-inputs --dim batch=8 --dim length=128\n"
         "  nd4c run model.onnx --random-inputs --profile --trace trace.json\n"
         "  nd4c run model.onnx -i x=test_data_set_0/input_0.pb -o out --format pb\n"
         "  nd4c run model.onnx --random-inputs --report -D SD_KERNEL_FORCE_ENGINE=reference\n",

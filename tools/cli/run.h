@@ -28,8 +28,8 @@ typedef struct run_options {
   const char *compiled;    /* of --compiled; NULL: none */
   nd4c_dtype precision;    /* of --precision; ND4C_DTYPE_NONE: the model's */
   const char *calibration; /* of --calibration; NULL: none */
-  int input_count, shape_count;
-  run_named inputs[RUN_NAMED], shapes[RUN_NAMED];
+  int input_count, shape_count, dim_count;
+  run_named inputs[RUN_NAMED], shapes[RUN_NAMED], dims[RUN_NAMED];
 } run_options;
 
 /* Fills inputs[0 .. nd4c_model_input_count - 1], from files or at random; after a failure it has the inputs made so
@@ -60,8 +60,10 @@ bool run_profile_print(const nd4c_model *model, const run_profile *profile);
 /* NAME=TEXT of `option` into the list. Returns an exit code. */
 int run_add_named(const cli_command *command, run_named *list, int *count, const char *text, const char *option);
 void run_free_options(run_options *options);
-/* The shape of an input: from --shape, else the model's with 1 for free dimensions, which is printed. Returns an exit
- * code. */
+/* Checks that each --dim names an extent that an input leaves free, and has a number. Returns an exit code. */
+int run_check_dims(const cli_command *command, const run_options *options, const nd4c_model *model);
+/* The shape of an input: from --shape, else the model's with the numbers of --dim for free dimensions, and 1 for the
+ * others, which is printed. run_check_dims has passed. Returns an exit code. */
 int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value,
                    int64_t *shape, int32_t *rank);
 

@@ -110,6 +110,67 @@ static int32_t parse_shape(const char *text, int64_t *shape) {
   return rank;
 }
 
+/* What --dim calls a free extent: its symbol or, without one, the input and the axis, as the dims of graphs are called.
+ */
+static void dim_name(const nd4c_model_value *value, int32_t axis, char *name, size_t size) {
+  const char *symbol = value->symbols != NULL ? value->symbols[axis] : NULL;
+  if (symbol != NULL) {
+    (void)snprintf(name, size, "%s", symbol);
+  } else {
+    (void)snprintf(name, size, "%s.%" PRId32, value->name, axis);
+  }
+}
+
+/* The text of --dim for an axis that is free; NULL: none was given. */
+static const char *find_dim(const run_options *options, const nd4c_model_value *value, int32_t axis) {
+  char name[512];
+  dim_name(value, axis, name, sizeof name);
+  return find_named(options->dims, options->dim_count, name);
+}
+
+/* Whether an input leaves free what is called so; adds the names of what it leaves free to the list. */
+static bool has_dim(const nd4c_model_value *value, const char *wanted, char *list, size_t size) {
+  bool found = false;
+  for (int32_t axis = 0; axis < value->rank; axis++) {
+    char name[512];
+    if (value->shape[axis] >= 0) {
+      continue;
+    }
+    dim_name(value, axis, name, sizeof name);
+    found = found || strcmp(name, wanted) == 0;
+    const size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s'%s'", used > 0 ? ", " : "", name);
+  }
+  return found;
+}
+
+int run_check_dims(const cli_command *command, const run_options *options, const nd4c_model *model) {
+  for (int i = 0; i < options->dim_count; i++) {
+    const run_named *dim = &options->dims[i];
+    char list[1024] = "";
+    bool found = false;
+    int64_t number = 0;
+    for (int32_t m = 0; m < nd4c_model_input_count(model); m++) {
+      nd4c_model_value value = {.struct_size = sizeof value};
+      if (nd4c_model_input(model, m, &value) != ND4C_OK) {
+        return cli_fail_status(command, nd4c_error_code());
+      }
+      found = has_dim(&value, dim->name, list, sizeof list) || found;
+    }
+    if (!found) {
+      return cli_usage(command, "--dim %s=%s: the model's inputs have no such dim, %s%s", dim->name, dim->text,
+                       list[0] != '\0' ? "only " : "and leave no extent free", list);
+    }
+    if (!cli_read_integer(dim->text, 0, INT64_MAX, &number)) {
+      return cli_usage(command, "--dim %s=%s: a number from 0 on was expected", dim->name, dim->text);
+    }
+    if (find_named(options->dims, i, dim->name) != NULL) {
+      return cli_usage(command, "--dim %s is given twice", dim->name);
+    }
+  }
+  return CLI_OK;
+}
+
 int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value,
                    int64_t *shape, int32_t *rank) {
   char text[512];
@@ -126,8 +187,12 @@ int run_find_shape(const cli_command *command, const run_options *options, const
   bool assumed = false;
   *rank = value->rank;
   for (int32_t axis = 0; axis < value->rank; axis++) {
-    assumed = assumed || value->shape[axis] < 0;
+    const char *number = value->shape[axis] < 0 ? find_dim(options, value, axis) : NULL;
     shape[axis] = value->shape[axis] < 0 ? 1 : value->shape[axis];
+    if (number != NULL) {
+      (void)cli_read_integer(number, 0, INT64_MAX, &shape[axis]); /* run_check_dims has read it */
+    }
+    assumed = assumed || (value->shape[axis] < 0 && number == NULL);
   }
   if (assumed) {
     cli_note("input '%s' is %s in the model: 1 is taken for what is free (--shape %s=... sets it)", value->name,
@@ -144,7 +209,7 @@ int run_find_shapes(const cli_command *command, const run_options *options, cons
   if (shapes->ranks == NULL || shapes->extents == NULL || shapes->shapes == NULL) {
     return cli_fail(command, "no memory");
   }
-  int result = CLI_OK;
+  int result = run_check_dims(command, options, model);
   for (int32_t i = 0; i < nd4c_model_input_count(model) && result == CLI_OK; i++) {
     nd4c_model_value value = {.struct_size = sizeof value};
     int64_t *shape = shapes->extents + (ptrdiff_t)i * ND4C_MAX_RANK;
@@ -263,6 +328,9 @@ int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_da
   int result = check_names(model, options->inputs, options->input_count, "--input");
   if (result == CLI_OK) {
     result = check_names(model, options->shapes, options->shape_count, "--shape");
+  }
+  if (result == CLI_OK) {
+    result = run_check_dims(&cli_run, options, model);
   }
   for (int32_t i = 0; result == CLI_OK && i < nd4c_model_input_count(model); i++) {
     nd4c_model_value value = {.struct_size = sizeof value};

@@ -59,4 +59,6 @@ says err '[-][-]output was expected'
 expect 2 "$nd4c" compile --target stub:0 -o "$work/none.nd4cexe"
 says err 'one model was expected'
 expect 2 "$nd4c" compile "$model" --target stub:0 -o "$work/none.nd4cexe" --shape x=a
+expect 2 "$nd4c" compile "$model" --target stub:0 -o "$work/none.nd4cexe" --dim breadth=2
+says err '\-\-dim breadth=2: the model.s inputs'
 [ ! -e "$work/none.nd4cexe" ]

@@ -36,6 +36,29 @@ expect 0 "$nd4c" run "$model" --random-inputs --seed 6 --shape image=1,1,8,8 -o 
 expect 0 "$nd4c" run "$model" --random-inputs --shape image=7,1,8,8
 says out '\(7, 10\)'
 
+# A dim by its name: the same as the shape, and no note.
+expect 0 "$nd4c" run "$model" --random-inputs --dim batch=7 -o "$work/dim"
+says out '\(7, 10\)'
+silent err
+expect 0 "$nd4c" run "$model" --random-inputs --shape image=7,1,8,8 -o "$work/shape"
+cmp "$work/dim/logits.npy" "$work/shape/logits.npy"
+expect 0 "$nd4c" run "$model" --random-inputs --dim batch=7 --shape image=2,1,8,8
+says out '\(2, 10\)'
+expect 2 "$nd4c" run "$model" --random-inputs --dim breadth=7
+says err "\-\-dim breadth=7: the model's inputs have no such dim, only 'batch'"
+for number in x -1 1.5 '' 9223372036854775808; do
+  expect 2 "$nd4c" run "$model" --random-inputs --dim "batch=$number"
+  says err "\-\-dim batch=$number: a number from 0 on was expected"
+done
+expect 2 "$nd4c" run "$model" --random-inputs --dim batch=1 --dim batch=2
+says err '\-\-dim batch is given twice'
+expect 2 "$nd4c" run "$model" --random-inputs --dim batch
+says err '\-\-dim batch: NAME=\.\.\. was expected'
+expect 2 "$nd4c" run "$model" --input "$image" --dim batch=2
+says err '\-\-dim: --random-inputs was expected beside it'
+expect 1 "$nd4c" run "$model" --random-inputs --dim batch=9223372036854775807
+silent out
+
 # Every named value; the report.
 # On one engine, since kernels of others add up in other orders, and which are fast depends on the passes.
 expect 0 "$nd4c" run "$model" -i "$image" -o "$work/f" --all-intermediates -D SD_KERNEL_FORCE_ENGINE=reference
