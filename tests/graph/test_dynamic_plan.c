@@ -1,6 +1,7 @@
 /* Plans of graphs with dims: for each size, results are those of a plan of the graph of numbers, bit by bit if no
  * passes run; a known size is found without allocating; which inputs and outputs are refused, and by which text. */
 #include "dynamic_cases.h"
+#include "graph/dynamic.h"
 
 static void check_sizes(const graph_case *c, const nd4c_plan_options *options) {
   nd4c_graph *graph = make_graph(c);
@@ -44,6 +45,32 @@ static void a_known_size_is_found_without_allocating(void **state) {
   for (int i = 0; i < 2; i++) {
     check_release(outputs[i], s[i].output_count);
     free_sample(&s[i]);
+  }
+  nd4c_graph_destroy(graph);
+  nd4c_plan_destroy(plan);
+}
+
+/* The first binding has one row, of which the slice gives all: were `identity` to run on these numbers, it would drop
+ * the slice, and nothing of this binding could serve the next one. */
+static void first_bindings_keep_what_their_numbers_allow_to_go(void **state) {
+  (void)state;
+  int64_t n = 0;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &n));
+  const nd4c_attr row[] = {check_ints("starts", (int64_t[]){0, 0}, 2), check_ints("stops", (int64_t[]){1, 4}, 2)};
+  const nd4c_value x = check_input(graph, "x", 2, (int64_t[]){n, 4});
+  const nd4c_value first = check_op(graph, ND4C_OP_slice, &x, 1, row, 2);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_exp, first)));
+  nd4c_plan *plan = make_plan(graph, NULL);
+  for (int64_t rows = 1; rows <= 3; rows += 2) {
+    const int64_t shape[] = {rows, 4};
+    nd4c_array *input = check_array(ND4C_FLOAT32, 2, shape, 1, -1, 1), *y = NULL;
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)&input, 1, &y, 1));
+    assert_int_equal(nd4c_array_shape(y)[0], 1);
+    assert_true(nd4c_dynamic_shares(plan));
+    nd4c_array_release(input);
+    nd4c_array_release(y);
   }
   nd4c_graph_destroy(graph);
   nd4c_plan_destroy(plan);
@@ -253,6 +280,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_size_has_the_bits_of_its_own_plan),
       cmocka_unit_test(a_known_size_is_found_without_allocating),
+      cmocka_unit_test(first_bindings_keep_what_their_numbers_allow_to_go),
       cmocka_unit_test(inputs_that_do_not_fit_are_refused),
       cmocka_unit_test(outputs_of_another_size_are_refused),
       cmocka_unit_test(dims_must_follow_from_inputs),

@@ -137,10 +137,25 @@ static void transposed_convs_have_the_order_of_convs(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* The last conv writes the caller's array, so it gives C order itself, whatever its kernel likes: no step copies. */
+static void outputs_keep_c_order(void **state) {
+  (void)state;
+  nd4c_value x = ND4C_VALUE_NONE;
+  nd4c_graph *graph = start(&x);
+  const nd4c_value y = make_conv(graph, x, CHANNELS, 8, 3);
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  nd4c_plan *plan = check_graph(graph, 12, 1e-4);
+  assert_null(plan->graph->values[plan->graph->outputs.items[0].value].order);
+  assert_false(check_has_step(plan, ND4C_OP_copy));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_of_parts),         cmocka_unit_test(parts_of_single_cells),
       cmocka_unit_test(parts_that_are_resized), cmocka_unit_test(concats_that_stay_steps),
-      cmocka_unit_test(parts_of_two_concats),   cmocka_unit_test(transposed_convs_have_the_order_of_convs)};
+      cmocka_unit_test(parts_of_two_concats),   cmocka_unit_test(transposed_convs_have_the_order_of_convs),
+      cmocka_unit_test(outputs_keep_c_order)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,8 @@ ERRORS = [
     ("cse", "case ND4C_OP_add:", "case ND4C_OP_add: case ND4C_OP_subtract:", "test_graph_rearrangement"),
     ("ir/rewrite", "if (rewrite->uses[node->outputs[i]] > 0) {", "if (i == 0 && rewrite->uses[node->outputs[i]] > 0) {"),
     ("fold_chain", "made.number_negated = at == 1;", "made.number_negated = false;"),
-    ("layout", "node->output_count != 1 || work->is_output[node->outputs[0]] ||", "node->output_count != 1 ||"),
+    ("layout", "node->output_count != 1 || work->is_output[node->outputs[0]] ||", "node->output_count != 1 ||",
+     "test_graph_joins"),
     ("reassociate", "{side == 0 ? outer_matrix : inner_matrix,", "{side != 0 ? outer_matrix : inner_matrix,"),
     ("rms_norm", "attrs[ND4C_ATTR_rms_norm_epsilon].as.f = found->epsilon;", ""),
     ("shapes", "return are_all(&node->attrs[ND4C_ATTR_roll_shifts], 0);", "return true;"),
@@ -101,6 +102,7 @@ ERRORS = [
      "rewrite->changes += nd4c_rewrite_remove_unread(rewrite) + 1;"),
     ("swiglu", "attrs[ND4C_ATTR_swiglu_alpha].as.f = gate->attrs[ND4C_ATTR_swish_alpha].as.f;", "", "test_opencl_swiglu"),
     ("swiglu", "{gate->inputs[0], node->inputs[1 - i]}", "{gate->inputs[0], node->inputs[i]}", "test_opencl_swiglu"),
+    ("quantize", "origin = affine.zero;", "origin = 128;"),
     ("quantize", "codes[i % n * k + i / n] = copy[i];", "codes[i] = copy[i];", "test_graph_calibration"),
     ("quantize", "*bias = nd4c_node_input(node, ND4C_IN_linear_bias);", "*bias = ND4C_VALUE_NONE;", "test_graph_calibration"),
     ("quantize", "root_of(s, value)->affine, &inputs[1]", "s->values[value].affine, &inputs[1]", "test_graph_calibration"),
@@ -130,8 +132,9 @@ ERRORS = [
     ("dynamic_buckets", "if (number <= 1 || policy == 0) {", "if (policy == 0) {", "test_graph_dynamic_buckets"),
     ("dynamic_buckets", "top[i] > high && dims[i] <= high ? high : top[i];", "top[i] > high && dims[i] > high ? high : top[i];",
      "test_graph_dynamic_buckets"),
-    ("plan/overlays", "(alias == ND4C_ALIAS_FIRST && index != 0)", "false"),
-    ("plan/overlays", "(alias == ND4C_ALIAS_SAME && other->offset == 0 && same_layout(other, output));", "alias == ND4C_ALIAS_SAME;"),
+    ("plan/overlays", "(alias == ND4C_ALIAS_FIRST && index != 0)", "false", "test_graph_overlays"),
+    ("plan/overlays", "(alias == ND4C_ALIAS_SAME && other->offset == 0 && same_layout(other, output));", "alias == ND4C_ALIAS_SAME;",
+     "test_graph_overlays"),
     ("plan/overlays", "return last < first || is_computed_over(plan, input, output);", "return last <= first || is_computed_over(plan, input, output);",
      "test_graph_runner"),
     ("plan/overlays", "fits = !reads || nd4c_plan_is_in_place(plan, step, k);", "fits = !reads || step->inputs[k] >= 0;"),
@@ -162,7 +165,9 @@ def prepare():
         if source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(source.read_bytes())
-    done = run(["cmake", "--preset", "ci", "-DND4C_TESTS=ON", "-S", str(tree)], cwd=tree)
+    onednn = root / ".cache/onednn/libdnnl.so.3"  # else the passes that only its kernels make worth while would do nothing
+    given = [f"-DND4C_ONEDNN_FILE={onednn}"] if onednn.exists() else []
+    done = run(["cmake", "--preset", "ci", "-DND4C_TESTS=ON", *given, "-S", str(tree)], cwd=tree)
     done = done if done.returncode else ninja()
     if done.returncode:
         sys.exit(done.stdout[-3000:])
