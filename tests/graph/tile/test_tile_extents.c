@@ -2,7 +2,7 @@
  * ops in the same way, and equal chains of one plan. Results are those of eager calls for all extents, also where a
  * chain of the first binding is none for others. */
 #include "graph/dynamic.h"
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 enum { ROWS = 5000, FEATURES = 8, INPUTS = 3, OUTPUTS = 4 };
 

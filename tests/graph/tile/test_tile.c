@@ -1,7 +1,7 @@
 /* Engine tile: random chains of element-wise ops, as one loop over tiles, give the bits of eager calls, which compute
  * one op at a time. Then which chains the engine takes, how it is turned off, and what happens without memory. */
 #include "base/alloc.h"
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 enum { SEEDS = 240, MOST_VALUES = 80, FORMS = 6, OUTPUTS = 3 };
 

@@ -1,6 +1,6 @@
 /* Engine tile: reductions at the end of a chain give what eager calls give, for every length of runs, in any order of
  * memory, with any width; then which reductions are tails. */
-#include "graph_check.h"
+#include "graph/graph_check.h"
 
 enum { INPUTS = 2, OUTPUTS = 3 };
 
