@@ -365,25 +365,25 @@ static void refuses_graphs_too_deep(void **state) {
 
 /* -- functions ------------------------------------------------------------------------------------------------- */
 
-/* A function of one input and output, of the domain "mine". */
-static void build_function(wire_bytes *model, const char *name, const char *nodes, const char *domain_of_nodes) {
-  wire_bytes function = {0}, import = {0}, text = {0};
+/* A function of one input, p, and one output, q, of the domain "mine". `nodes`: a graph of nothing but nodes. */
+static void build_function_of(wire_bytes *model, const char *name, const wire_bytes *nodes,
+                              const char *domain_of_nodes) {
+  wire_bytes function = {0}, import = {0};
   wire_text(&function, 1, name);
   wire_text(&function, 4, "p");
   wire_text(&function, 5, "q");
-  build_nodes(&text, nodes);
-  /* build_nodes writes field 1 of a graph: nodes are field 7 of a function. */
-  for (size_t at = 0; at < text.size;) {
+  /* Nodes are field 1 of a graph, and field 7 of a function. */
+  for (size_t at = 0; at < nodes->size;) {
     size_t size = 0;
     int shift = 0;
     for (at++;; shift += 7) {
-      size |= (size_t)(text.bytes[at] & 0x7f) << shift;
-      if ((text.bytes[at++] & 0x80) == 0) {
+      size |= (size_t)(nodes->bytes[at] & 0x7f) << shift;
+      if ((nodes->bytes[at++] & 0x80) == 0) {
         break;
       }
     }
     wire_bytes node = {0};
-    wire_raw(&node, text.bytes + at, size);
+    wire_raw(&node, nodes->bytes + at, size);
     if (domain_of_nodes != NULL) {
       wire_text(&node, 7, domain_of_nodes);
     }
@@ -394,6 +394,30 @@ static void build_function(wire_bytes *model, const char *name, const char *node
   wire_message(&function, 9, &import);
   wire_text(&function, 10, "mine");
   wire_message(model, 25, &function);
+}
+
+static void build_function(wire_bytes *model, const char *name, const char *nodes, const char *domain_of_nodes) {
+  wire_bytes graph = {0};
+  build_nodes(&graph, nodes);
+  build_function_of(model, name, &graph, domain_of_nodes);
+}
+
+/* The same as build_chain with two calls, but each in a branch of an If whose condition is true. */
+static void build_branching_chain(wire_bytes *model, int last) {
+  for (int i = 0; i < last; i++) {
+    char name[16], call[64];
+    wire_bytes branch = {0}, nodes = {0};
+    (void)snprintf(name, sizeof name, "F%d", i);
+    (void)snprintf(call, sizeof call, "mine::F%d p > r", i + 1);
+    build_nodes(&branch, call);
+    build_name(&branch, 12, "r");
+    build_nodes(&nodes, "Size p > s; Cast s to=9 > c");
+    build_holder(&nodes, "If c > q", "then_branch", &branch, "else_branch", &branch);
+    build_function_of(model, name, &nodes, NULL);
+  }
+  char name[16];
+  (void)snprintf(name, sizeof name, "F%d", last);
+  build_function(model, name, "Neg p > q", NULL);
 }
 
 /* y = mine::first(x) */
@@ -476,6 +500,25 @@ static void refuses_functions_without_end(void **state) {
   free(bytes);
 }
 
+/* Thirteen functions of two branches have some 50,000 nodes in 16,000 branches, each of which costs much more than a
+ * node does. */
+static void branches_count_as_many_nodes(void **state) {
+  (void)state;
+  wire_bytes *bytes = calloc(1, sizeof *bytes);
+  nd4c_model *model = NULL;
+  assert_non_null(bytes);
+  build_branching_chain(bytes, 3);
+  expect_status(open_calling(bytes, "F0", &model), ND4C_OK, "");
+  expect_values(model, ND4C_BOOL, 0, 2, (const float[]){-1, -2});
+  nd4c_model_close(model);
+  model = NULL;
+  memset(bytes, 0, sizeof *bytes);
+  build_branching_chain(bytes, 13);
+  expect_status(open_calling(bytes, "F0", &model), ND4C_FORMAT, "where a graph in a node counts as 128");
+  assert_null(model);
+  free(bytes);
+}
+
 /* -- sparse constants -------------------------------------------------------------------------------------------- */
 
 static void build_tensor(wire_bytes *outer, uint32_t field, const char *name, int type, int rank, const int64_t *shape,
@@ -549,6 +592,7 @@ int main(void) {
                                      cmocka_unit_test(refuses_graphs_too_deep),
                                      cmocka_unit_test(functions_are_inlined),
                                      cmocka_unit_test(refuses_functions_without_end),
+                                     cmocka_unit_test(branches_count_as_many_nodes),
                                      cmocka_unit_test(sparse_constants_are_dense),
                                      cmocka_unit_test(refuses_sparse_tensors_that_are_not_right)};
   return cmocka_run_group_tests(tests, NULL, NULL);
