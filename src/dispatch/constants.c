@@ -164,26 +164,33 @@ static nd4c_status pack_replica(const packing *p, nd4c_submission *submission, n
 }
 
 /* A deferred constant is written to memory that is free again when it is packed. */
-static nd4c_status pack_deferred(const packing *p, nd4c_tensor *tensors, const nd4c_form *form) {
-  const nd4c_storage *storage = p->constant->array->storage;
-  nd4c_device *device = p->context->device;
-  const nd4c_memory_request request = {
-      .bytes = storage->bytes, .origin = "constant before packing", .usage = ND4C_BUFFER_ARRAY};
-  nd4c_block block;
-  ND4C_TRY(nd4c_memory_allocate(device, &request, &block));
-  nd4c_status status = nd4c_deferred_write(storage, block.address);
-  if (status == ND4C_OK) {
-    const nd4c_replica_view view = {.address = block.address, .buffer = block.buffer};
-    set_place(p->constant, &view, &tensors[p->input]);
-    status = call_pack(p, tensors, form);
-  }
-  nd4c_memory_free(device, &block);
-  return status;
+static bool needs_room(const packing *p) {
+  return nd4c_deferred_is_pending(p->constant->array->storage) && nd4c_device_is_immediate(p->context->device);
 }
 
-static nd4c_status run_pack(const packing *p, nd4c_tensor *tensors, const nd4c_form *form) {
-  if (nd4c_deferred_is_pending(p->constant->array->storage) && nd4c_device_is_immediate(p->context->device)) {
-    return pack_deferred(p, tensors, form);
+static nd4c_status make_room(const packing *p, nd4c_block *room) {
+  const nd4c_memory_request request = {
+      .bytes = p->constant->array->storage->bytes, .origin = "constant before packing", .usage = ND4C_BUFFER_ARRAY};
+  return needs_room(p) ? nd4c_memory_allocate(p->context->device, &request, room) : ND4C_OK;
+}
+
+static void free_room(const packing *p, nd4c_block *room) {
+  if (room->address != NULL) {
+    nd4c_memory_free(p->context->device, room);
+  }
+}
+
+static nd4c_status pack_deferred(const packing *p, nd4c_tensor *tensors, const nd4c_block *room,
+                                 const nd4c_form *form) {
+  const nd4c_replica_view view = {.address = room->address, .buffer = room->buffer};
+  ND4C_TRY(nd4c_deferred_write(p->constant->array->storage, room->address));
+  set_place(p->constant, &view, &tensors[p->input]);
+  return call_pack(p, tensors, form);
+}
+
+static nd4c_status run_pack(const packing *p, nd4c_tensor *tensors, const nd4c_block *room, const nd4c_form *form) {
+  if (room->address != NULL) {
+    return pack_deferred(p, tensors, room, form);
   }
   nd4c_submission submission;
   ND4C_TRY(nd4c_submission_start(&submission, p->context, "pack", 1));
@@ -192,15 +199,33 @@ static nd4c_status run_pack(const packing *p, nd4c_tensor *tensors, const nd4c_f
   return status;
 }
 
-static nd4c_status fill_form(const packing *p, const nd4c_form *form) {
+static nd4c_status fill_form(const packing *p, const nd4c_block *room, const nd4c_form *form) {
   const size_t bytes = (size_t)p->call->input_count * sizeof(nd4c_tensor);
   nd4c_tensor *tensors = nd4c_recycle_take_raw(bytes);
   if (tensors == NULL) {
     return nd4c_fail_memory("a call's operands", bytes);
   }
   memcpy(tensors, p->call->inputs, bytes);
-  nd4c_status status = run_pack(p, tensors, form);
+  nd4c_status status = run_pack(p, tensors, room, form);
   nd4c_recycle_give(tensors, bytes);
+  return status;
+}
+
+/* The room comes first: it is the one that the previous constant of this size had, whose pages are there. The form's
+ * pages are new, and the threads that pack have the system clear them side by side. */
+static nd4c_status make_form(const packing *p, const nd4c_form_request *request, nd4c_form **out) {
+  nd4c_block room = {0};
+  nd4c_form *form = NULL;
+  ND4C_TRY(make_room(p, &room));
+  nd4c_status status = nd4c_form_make(request, &form);
+  if (status == ND4C_OK) {
+    status = fill_form(p, &room, form);
+  }
+  free_room(p, &room);
+  if (status != ND4C_OK && form != NULL) {
+    nd4c_form_release(form);
+  }
+  *out = status == ND4C_OK ? nd4c_form_publish(request, form) : NULL;
   return status;
 }
 
@@ -222,16 +247,8 @@ static nd4c_status get_form(const packing *p, nd4c_form **out) {
   if (*out != NULL) {
     return ND4C_OK;
   }
-  nd4c_form *form = NULL;
   ND4C_TRY(nd4c_storage_own(array->storage)); /* it outlives the workspace that it may be in */
-  ND4C_TRY(nd4c_form_make(&request, &form));
-  nd4c_status status = fill_form(p, form);
-  if (status != ND4C_OK) {
-    nd4c_form_release(form);
-    return status;
-  }
-  *out = nd4c_form_publish(&request, form);
-  return ND4C_OK;
+  return make_form(p, &request, out);
 }
 
 static bool is_memory(nd4c_status status) {

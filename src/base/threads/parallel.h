@@ -14,6 +14,9 @@ typedef void (*nd4c_parallel_range)(void *user, int64_t begin, int64_t end, int3
  * grain and width. A call from inside a range runs on the calling thread. No range waits for another. */
 void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_parallel_range range, void *user);
 
+/* memcpy by the default width. New memory costs more to clear than to fill, which the threads do side by side. */
+void nd4c_parallel_copy(void *to, const void *from, int64_t bytes);
+
 /* Default width: nd4c.width, or the number of processors that hwloc, affinity, the cgroup's cpu.max and OMP_NUM_THREADS
  * allow; at least 1. Cheap. */
 int32_t nd4c_parallel_width(void);

@@ -5,6 +5,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/threads/parallel.h"
 #include "device/device.h"
 #include "device/storage/storage_body.h"
 
@@ -64,7 +65,11 @@ bool nd4c_deferred_is_pending(const nd4c_storage *storage) {
 
 nd4c_status nd4c_deferred_write(const nd4c_storage *storage, void *to) {
   const nd4c_deferral *deferral = deferral_of(storage);
-  return deferral->fill(deferral->user, to);
+  if (deferral->bytes == NULL) {
+    return deferral->fill(deferral->user, to);
+  }
+  nd4c_parallel_copy(to, deferral->bytes, storage->bytes);
+  return ND4C_OK;
 }
 
 /* Memory that the program lent read-only, such as a mapped file, keeps its address and contents as long as it lives. */
@@ -93,6 +98,16 @@ nd4c_status nd4c_deferred_read(const nd4c_storage *storage, const void **bytes, 
     return status;
   }
   *bytes = *made = memory;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_deferred_read_bytes(const nd4c_storage *storage, const void **bytes, void **made) {
+  const nd4c_deferral *deferral = deferral_of(storage);
+  if (deferral == NULL || deferral->bytes == NULL) {
+    return nd4c_deferred_read(storage, bytes, made);
+  }
+  *bytes = deferral->bytes;
+  *made = NULL;
   return ND4C_OK;
 }
 

@@ -18,6 +18,7 @@ typedef struct nd4c_deferral {
   nd4c_status (*fill)(void *user, void *to); /* writes all bytes of the storage; equal bytes each time */
   void (*release)(void *user);               /* when the storage is freed; NULL: nothing to do */
   void *user;
+  const void *bytes; /* the contents, at any alignment, until the release; `fill` is not called. NULL: it is */
 } nd4c_deferral;
 
 /* A C-ordered array whose contents `deferral` writes. After a failure the caller still owns deferral->user. */
@@ -35,6 +36,8 @@ bool nd4c_deferred_can_read(const nd4c_storage *storage);
 /* The contents of such a storage: at its address, or written to new memory, which *made tells and the caller frees with
  * nd4c_deallocate. */
 nd4c_status nd4c_deferred_read(const nd4c_storage *storage, const void **bytes, void **made);
+/* As nd4c_deferred_read, for a caller that copies bytes: *bytes has any alignment. */
+nd4c_status nd4c_deferred_read_bytes(const nd4c_storage *storage, const void **bytes, void **made);
 
 /* Makes the replica on the host, which is then the only current one. Under the storage's lock; puts the operation off
  * while that replica has no memory. */

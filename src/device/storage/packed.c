@@ -6,9 +6,10 @@
 #include "base/alloc.h"
 #include "base/os_lock.h"
 #include "base/status.h"
+#include "base/threads/parallel.h"
 #include "device/device.h"
 
-enum { BINS = 256 };
+enum { BINS = 256, PIECES = 64, PIECE_LEAST = 1 << 14 };
 
 struct nd4c_packed {
   int32_t references; /* under the lock */
@@ -42,8 +43,7 @@ static inline uint64_t fold(uint64_t hash, uint64_t word) {
 }
 
 /* Two hashes of alternating words, so that the processor works on both at once. */
-void nd4c_fingerprint_take(const void *bytes, int64_t count, uint64_t print[2]) {
-  const unsigned char *from = bytes;
+static void hash_piece(const unsigned char *from, int64_t count, uint64_t print[2]) {
   print[0] = UINT64_C(0x6a09e667f3bcc908) ^ (uint64_t)count;
   print[1] = UINT64_C(0xbb67ae8584caa73b);
   uint64_t words[2];
@@ -57,6 +57,34 @@ void nd4c_fingerprint_take(const void *bytes, int64_t count, uint64_t print[2]) 
   memcpy(words, from + at, (size_t)(count - at));
   print[0] = fold(print[0], words[0]);
   print[1] = fold(print[1], words[1]);
+}
+
+/* Contents in pieces, which threads hash side by side. */
+typedef struct pieces {
+  const unsigned char *from;
+  int64_t count, each; /* bytes of all, and of a piece but the last */
+  uint64_t prints[PIECES][2];
+} pieces;
+
+static void hash_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  pieces *p = user;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t at = i * p->each, rest = p->count - at;
+    hash_piece(p->from + at, rest < p->each ? rest : p->each, p->prints[i]);
+  }
+}
+
+/* The pieces depend on the count alone, and so does the result for equal bytes. */
+void nd4c_fingerprint_take(const void *bytes, int64_t count, uint64_t print[2]) {
+  pieces p = {.from = bytes, .count = count, .each = count / PIECES + 1};
+  if (p.each < PIECE_LEAST) {
+    hash_piece(bytes, count, print);
+    return;
+  }
+  const int64_t number = (count + p.each - 1) / p.each;
+  nd4c_parallel_for(number, 1, nd4c_parallel_width(), hash_range, &p);
+  hash_piece((const unsigned char *)p.prints, number * (int64_t)sizeof *p.prints, print);
 }
 
 /* -- life ---------------------------------------------------------------------------------------------------------- */

@@ -80,7 +80,7 @@ static nd4c_status defer(const nd4c_array *from, nd4c_dtype dtype, nd4c_array **
   r->dtype = dtype;
   nd4c_status status = nd4c_array_view(from, from->rank, from->shape, from->strides, from->offset, &r->from);
   if (status == ND4C_OK) {
-    const nd4c_deferral deferral = {fill, release, r};
+    const nd4c_deferral deferral = {.fill = fill, .release = release, .user = r};
     status = nd4c_deferred_array(dtype, from->rank, from->shape, &deferral, array);
   }
   if (status != ND4C_OK) {

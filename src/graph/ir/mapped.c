@@ -135,7 +135,7 @@ nd4c_status nd4c_mapped_constant(const nd4c_rewrite *rewrite, const nd4c_derived
     return ND4C_OK;
   }
   ND4C_TRY(make_recipe(key, &made));
-  const nd4c_deferral deferral = {fill, release, made};
+  const nd4c_deferral deferral = {.fill = fill, .release = release, .user = made};
   nd4c_status status = nd4c_deferred_array(from->dtype, from->rank, from->shape, &deferral, array);
   if (status != ND4C_OK) {
     release(made);

@@ -13,6 +13,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/threads/parallel.h"
 #include "device/device.h"
 #include "device/storage/deferred.h"
 #include "device/stream/cancellation.h"
@@ -20,7 +21,7 @@
 #include "graph/match/products.h"
 #include "graph/passes.h"
 
-enum { MOST_ROWS = 64, LEAST_WEIGHTS = 1 << 14, MOST_PRODUCTS = 8, NONE = -1 };
+enum { MOST_ROWS = 64, LEAST_WEIGHTS = 1 << 14, MOST_PRODUCTS = 8, NONE = -1, PIECE = 1 << 18 };
 
 /* -- weights beside each other --------------------------------------------------------------------------------------
  */
@@ -41,6 +42,21 @@ static void release(void *user) {
   nd4c_deallocate(r);
 }
 
+/* The rows of one part between those of the others. */
+typedef struct placing {
+  char *to;
+  const char *from;
+  size_t whole, bytes; /* of a row of all parts, and of this one */
+} placing;
+
+static void place_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const placing *p = user;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    memcpy(p->to + (size_t)row * p->whole, p->from + (size_t)row * p->bytes, p->bytes);
+  }
+}
+
 static nd4c_status fill(void *user, void *to) {
   const recipe *r = user;
   size_t whole = 0, at = 0;
@@ -48,12 +64,17 @@ static nd4c_status fill(void *user, void *to) {
     whole += r->bytes[i];
   }
   for (int32_t i = 0; i < r->count; i++) {
+    const nd4c_array *part = r->parts[i];
     const void *bytes = NULL;
     void *made = NULL;
-    ND4C_TRY(nd4c_deferred_read(r->parts[i]->storage, &bytes, &made));
-    const char *from = (const char *)bytes + r->parts[i]->offset * nd4c_dtype_size(r->parts[i]->dtype);
-    for (int64_t row = 0; row < r->rows; row++) {
-      memcpy((char *)to + (size_t)row * whole + at, from + (size_t)row * r->bytes[i], r->bytes[i]);
+    ND4C_TRY(nd4c_deferred_read_bytes(part->storage, &bytes, &made));
+    const char *from = (const char *)bytes + part->offset * nd4c_dtype_size(part->dtype);
+    if (r->rows == 1) {
+      nd4c_parallel_copy((char *)to + at, from, (int64_t)r->bytes[i]);
+    } else {
+      placing p = {(char *)to + at, from, whole, r->bytes[i]};
+      const int64_t grain = 1 + (int64_t)(PIECE / (r->bytes[i] + 1));
+      nd4c_parallel_for(r->rows, grain, nd4c_parallel_width(), place_rows, &p);
     }
     at += r->bytes[i];
     nd4c_deallocate(made);
@@ -87,7 +108,7 @@ static nd4c_status defer(const nd4c_array *const *parts, int32_t count, int64_t 
     r->bytes[i] = (size_t)(part->size / r->rows * nd4c_dtype_size(part->dtype));
     shape[axis] += part->shape[axis];
   }
-  const nd4c_deferral deferral = {fill, release, r};
+  const nd4c_deferral deferral = {.fill = fill, .release = release, .user = r};
   status = status == ND4C_OK ? nd4c_deferred_array(parts[0]->dtype, 2, shape, &deferral, joined) : status;
   if (status != ND4C_OK) {
     release(r);

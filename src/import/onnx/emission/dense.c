@@ -36,7 +36,7 @@ static bool can_defer(const nd4c_array *view) {
 }
 
 static nd4c_status make_deferred(nd4c_array *view, nd4c_array **copy) {
-  const nd4c_deferral deferral = {write_copy, release_view, nd4c_array_retain(view)};
+  const nd4c_deferral deferral = {.fill = write_copy, .release = release_view, .user = nd4c_array_retain(view)};
   nd4c_status status = nd4c_deferred_array(view->dtype, view->rank, view->shape, &deferral, copy);
   if (status != ND4C_OK) {
     nd4c_array_release(view);

@@ -159,31 +159,12 @@ static nd4c_status check_bools(const nd4c_onnx_tensor *tensor) {
 }
 
 /* Weights at an address that is not aligned for their dtype. */
-typedef struct unaligned {
-  nd4c_blob *blob; /* one reference */
-  nd4c_span bytes;
-} unaligned;
-
-static nd4c_status write_unaligned(void *user, void *to) {
-  const unaligned *weights = user;
-  memcpy(to, weights->bytes.bytes, weights->bytes.size);
-  return ND4C_OK;
-}
-
-static void release_unaligned(void *user) {
-  unaligned *weights = user;
-  nd4c_blob_release(weights->blob);
-  nd4c_deallocate(weights);
-}
-
 static nd4c_status make_unaligned(const nd4c_onnx_tensor *tensor, nd4c_array **array) {
-  unaligned *weights = NULL;
-  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *weights, "a tensor", &weights));
-  *weights = (unaligned){nd4c_blob_retain(tensor->blob), tensor->raw};
-  const nd4c_deferral deferral = {write_unaligned, release_unaligned, weights};
+  nd4c_blob *blob = nd4c_blob_retain(tensor->blob);
+  const nd4c_deferral deferral = {.release = nd4c_blob_release_user, .user = blob, .bytes = tensor->raw.bytes};
   nd4c_status status = nd4c_deferred_array(tensor->dtype, tensor->rank, tensor->shape, &deferral, array);
   if (status != ND4C_OK) {
-    release_unaligned(weights);
+    nd4c_blob_release(blob);
   }
   return status;
 }
