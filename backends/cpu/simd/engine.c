@@ -21,7 +21,7 @@ static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
 nd4c_simd_tables nd4c_simd = ND4C_LOWEST_LEVEL(LEVEL_TABLES);
 int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
 bool nd4c_simd_multiplies_pairs;
-static bool multiplies_tiles;      /* the processor does */
+bool nd4c_simd_multiplies_tiles;
 static _Atomic bool tiles_refused; /* by the system, when a kernel asked */
 
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
@@ -95,7 +95,7 @@ static bool has_feature(const char *name) {
 }
 
 bool nd4c_simd_may_use_tiles(void) {
-  if (!multiplies_tiles || !ND4C_HAS_FIELD(nd4c_cpu_host, allow_tiles)) {
+  if (!nd4c_simd_multiplies_tiles || !ND4C_HAS_FIELD(nd4c_cpu_host, allow_tiles)) {
     return false;
   }
   const bool allowed = nd4c_cpu_host->allow_tiles();
@@ -106,7 +106,7 @@ bool nd4c_simd_may_use_tiles(void) {
 void nd4c_cpu_simd_open(void) {
   nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
   nd4c_simd_multiplies_pairs = has_feature("avx512_bf16");
-  multiplies_tiles = has_feature("amx_bf16");
+  nd4c_simd_multiplies_tiles = has_feature("amx_bf16");
   if (fast_is_wanted()) {
     use_fast_loops();
   }

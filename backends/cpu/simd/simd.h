@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu.h"
 #include "kernel_tables.h"
 #include "kernels/cpu/attention/attention.h"
+#include "kernels/cpu/attention/tiled.h"
 #include "kernels/cpu/contraction/gemm.h"
 #include "kernels/cpu/elementwise/binary.h"
 #include "kernels/cpu/elementwise/chain.h"
@@ -49,8 +50,9 @@ extern nd4c_simd_tables nd4c_simd;
 
 /* Results of more bytes than this are written past the caches. */
 extern int64_t nd4c_simd_stream_bytes;
-/* The processor multiplies pairs of bfloat16 (AVX-512 BF16), which no level promises. Set by nd4c_cpu_simd_open. */
-extern bool nd4c_simd_multiplies_pairs;
+/* The processor multiplies pairs of bfloat16 (AVX-512 BF16), or tiles of them (AMX), which no level promises. Set by
+ * nd4c_cpu_simd_open. */
+extern bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
 /* Whether the processor multiplies pairs by tiles (AMX) and the system lets this process do so. The first call asks the
  * system, which has effects on the program (host->allow_tiles): for calls that will use them. */
 bool nd4c_simd_may_use_tiles(void);

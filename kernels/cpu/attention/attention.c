@@ -24,4 +24,4 @@ enum { KEYS = 128 };
 #include "kernels/cpu/support/each_dtype.h"
 
 const nd4c_attention_table ND4C_LEVEL_NAME(nd4c_attention_table) = {
-    .float32 = &loops_float32, .float64 = &loops_float64, .has_pairs = HAS_PAIRS, .has_tiles = HAS_TILES};
+    .float32 = &loops_float32, .float64 = &loops_float64, .has_pairs = HAS_PAIRS};

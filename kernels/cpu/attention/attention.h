@@ -38,7 +38,6 @@ typedef struct nd4c_attend_panel {
   bool mask_is_shared; /* all lanes have the same one */
   bool pairs;          /* multiply pairs of bfloat16, to which shares are rounded: the caller asked for a reduced
                           precision, the table has them, the processor has AVX-512 BF16 */
-  bool tiles;          /* multiply these pairs by tiles: the table has them, and the process may use AMX */
   int64_t head, v_head, lanes, runs;
   int64_t q_feature, y_feature, mask_step; /* mask_step: from key to key */
   double scale, softcap;                   /* softcap: 0 for none */
@@ -56,7 +55,7 @@ typedef struct nd4c_attend_loops {
 
 typedef struct nd4c_attention_table {
   const nd4c_attend_loops *float32, *float64;
-  bool has_pairs, has_tiles; /* float32's loops can multiply pairs of bfloat16, and those by tiles */
+  bool has_pairs; /* float32's loops can multiply pairs of bfloat16 */
 } nd4c_attention_table;
 
 #endif

@@ -17,11 +17,10 @@ typedef struct NAME(state) {
   T *q, *scores;      /* [head] and [KEYS] of WIDE lanes */
   T *y, *part;        /* [v_head] of them: of all blocks so far, and of one */
   T *k, *v;           /* a block's keys and values, if they are stored as halves */
-  bool pairs, tiles;  /* products of pairs of bfloat16, by tiles: */
+  bool pairs;         /* products of pairs of bfloat16: */
   uint32_t *q_pairs;  /* [head / 2] of WIDE lanes */
   uint32_t *shares;   /* [KEYS / 2] of them: what weighs two values */
   uint32_t *v_pairs;  /* [KEYS / 2, v_head]: values of two keys side by side */
-  uint32_t *v_turned; /* [v_head, KEYS / 2]: the same for tiles */
   bool any, careful;  /* y holds earlier blocks; values whose share is 0 are skipped */
   T top[NAME(WIDE)];  /* the largest score so far */
   T sum[NAME(WIDE)];  /* of e^(score - top) */
@@ -323,25 +322,12 @@ static void NAME(weigh_some)(const NAME(state) * s, const T *v, int64_t step, in
   }
 }
 
-/* Pairs of a block's keys, filled up to whole tiles. */
-static int64_t NAME(whole_tiles)(int64_t count) {
-  return ((count + 1) / 2 + TILE_SIDE - 1) / TILE_SIDE * TILE_SIDE;
-}
-
-/* Whether v^T scores can be computed by tiles. */
-static bool NAME(can_turn)(const nd4c_attend_panel *p) {
-  return p->v_head % 4 == 0 && p->v_head >= TILE_SIDE;
-}
-
 /* Adds the block's results to the earlier ones, whose largest scores are corrected. A sum for each block keeps the
  * error small where there are many keys. */
 static void NAME(add_values)(const NAME(state) * s, const T *v, int64_t step, int64_t feature, int64_t count) {
   T *y = s->any ? s->part : s->y;
   if (s->careful) {
     NAME(weigh_some)(s, v, step, feature, count, y);
-  } else if (s->tiles && NAME(can_turn)(s->panel)) {
-    tile_product(s->panel->v_head, s->width, NAME(whole_tiles)(count), (const uint16_t *)s->v_turned, KEYS, s->shares,
-                 (float *)y);
   } else if (s->pairs) {
     const int64_t pairs = (count + 1) / 2;
     pair_product(s->panel->v_head, s->width, pairs, (const uint16_t *)s->v_pairs, 2, 2 * s->panel->v_head, s->shares,
@@ -461,18 +447,6 @@ static void NAME(pair_values)(NAME(state) * s, const uint16_t *v, int64_t step, 
   pair_rows((count + 1) / 2, s->width, (const float *)s->scores, s->shares);
 }
 
-/* What tiles multiply: the pairs of a value's feature side by side, and zeros up to whole tiles. */
-static void NAME(turn_values)(NAME(state) * s, int64_t count) {
-  const int64_t v_head = s->panel->v_head, pairs = (count + 1) / 2, whole = NAME(whole_tiles)(count);
-  memset(s->v_pairs + pairs * v_head, 0, (size_t)((whole - pairs) * v_head) * sizeof *s->v_pairs);
-  memset(s->shares + pairs * NAME(WIDE), 0, (size_t)((whole - pairs) * NAME(WIDE)) * sizeof *s->shares);
-  for (int64_t i = 0; i < whole; i += 4) {
-    for (int64_t row = 0; row < v_head; row += 4) {
-      nd4c_transpose_4(s->v_pairs + i * v_head + row, v_head, s->v_turned + row * (KEYS / 2) + i, KEYS / 2);
-    }
-  }
-}
-
 /* Whether all products of the panel can be of pairs. */
 static bool NAME(can_pair)(const nd4c_attend_panel *p) {
   bool can = sizeof(T) == sizeof(float) && p->pairs && p->storage == ND4C_ATTEND_BFLOAT16 && p->head % 2 == 0;
@@ -488,9 +462,6 @@ static void NAME(block)(NAME(state) * s, const nd4c_attend_run *run, int64_t at,
   int64_t k_at = at * run->k_step, v_at = at * run->v_step;
   if (p->storage == ND4C_ATTEND_PLAIN) {
     NAME(multiply_keys)(s, (const T *)run->k + k_at, run->k_step, run->k_feature, count);
-  } else if (s->tiles && count >= TILE_SIDE && p->head % (2 * TILE_SIDE) == 0) {
-    tile_product(count, s->width, p->head / 2, (const uint16_t *)run->k + k_at, run->k_step, s->q_pairs,
-                 (float *)s->scores);
   } else if (s->pairs) {
     pair_product(count, s->width, p->head / 2, (const uint16_t *)run->k + k_at, run->k_step, 2, s->q_pairs,
                  (float *)s->scores);
@@ -511,9 +482,6 @@ static void NAME(block)(NAME(state) * s, const nd4c_attend_run *run, int64_t at,
   } else {
     if (s->pairs && !s->careful) {
       NAME(pair_values)(s, (const uint16_t *)run->v + v_at, run->v_step, count);
-      if (s->tiles && NAME(can_turn)(p)) {
-        NAME(turn_values)(s, count);
-      }
     } else {
       NAME(widen)(p->storage, count, p->v_head, (const uint16_t *)run->v + v_at, run->v_step, run->v_feature, s->v);
     }
@@ -553,7 +521,7 @@ static void NAME(all_blocks)(NAME(state) * s) {
 static int64_t NAME(buffer_bytes)(int64_t head, int64_t v_head, nd4c_attend_storage storage) {
   int64_t wide = (head + 2 * v_head + KEYS) * NAME(WIDE);
   int64_t widened = storage == ND4C_ATTEND_PLAIN ? 0 : KEYS * (head + v_head);
-  int64_t pairs = storage == ND4C_ATTEND_BFLOAT16 ? (head + KEYS) / 2 * NAME(WIDE) + KEYS * v_head : 0;
+  int64_t pairs = storage == ND4C_ATTEND_BFLOAT16 ? ((head + KEYS) * NAME(WIDE) + KEYS * v_head) / 2 : 0;
   return (wide + widened + pairs) * (int64_t)sizeof(T);
 }
 
@@ -568,8 +536,6 @@ static void NAME(attend)(const nd4c_attend_panel *panel, void *buffer) {
   s.q_pairs = (uint32_t *)(void *)(s.v + KEYS * panel->v_head);
   s.shares = s.q_pairs + panel->head / 2 * NAME(WIDE);
   s.v_pairs = s.shares + KEYS / 2 * NAME(WIDE);
-  s.v_turned = s.v_pairs + KEYS / 2 * panel->v_head;
-  s.tiles = s.pairs && panel->tiles;
   s.factor = (T)panel->scale;
   if (!NAME(load_pairs)(&s)) {
     bool exact = NAME(scales_exactly)(panel->scale);
@@ -579,17 +545,10 @@ static void NAME(attend)(const nd4c_attend_panel *panel, void *buffer) {
       pair_rows(panel->head / 2, s.width, (const float *)s.q, s.q_pairs);
     }
   }
-  tile_shapes before = {.palette = 0};
-  if (s.tiles) {
-    tiles_enter(&before);
-  }
   NAME(all_blocks)(&s);
   if (s.any && !NAME(is_finite)(&s)) {
     s.careful = true;
     NAME(all_blocks)(&s);
-  }
-  if (s.tiles) {
-    tiles_leave(&before);
   }
   NAME(finish)(&s);
 }

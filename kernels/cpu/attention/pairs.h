@@ -1,6 +1,6 @@
 /* Products of bfloat16 for attention, two multiplications to an instruction: sums are f32, and pairs of numbers lie in
  * words of 32 bits. attention.c includes it; loops.h calls it where a panel says that the processor has the
- * instructions (AVX-512 BF16, AMX), which no level promises. Other levels have functions that are never called. */
+ * instructions (AVX-512 BF16), which no level promises. Other levels have functions that are never called. */
 #ifndef ND4C_KERNELS_CPU_ATTENTION_PAIRS_H
 #define ND4C_KERNELS_CPU_ATTENTION_PAIRS_H
 
@@ -127,87 +127,6 @@ static inline void pair_up(int64_t n, const uint16_t *first, const uint16_t *sec
 static inline void pair_product(int64_t rows, int64_t width, int64_t count, const uint16_t *a, int64_t a_row,
                                 int64_t a_step, const uint32_t *b, float *y) {
   (void)rows, (void)width, (void)count, (void)a, (void)a_row, (void)a_step, (void)b, (void)y;
-}
-#endif
-
-/* -- tiles -------------------------------------------------------------------------------------------------------- */
-
-/* Rows of a tile, and pairs in a row of it. */
-enum { TILE_SIDE = 16 };
-
-#if defined(__AVX512BW__) && defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 11)
-enum { HAS_TILES = true };
-#define TILE_FUNCTION __attribute__((target("amx-tile,amx-bf16"))) static
-
-/* What the processor reads and writes as the shapes of its tiles. Its owner may have been another library, which
- * expects it again. */
-typedef struct tile_shapes {
-  uint8_t palette, first_row, reserved[14];
-  uint16_t row_bytes[16];
-  uint8_t rows[16];
-} tile_shapes;
-_Static_assert(sizeof(tile_shapes) == 64, "as the processor defines it");
-
-TILE_FUNCTION void tiles_enter(tile_shapes *before) {
-  tile_shapes wanted = {.palette = 1};
-  for (int i = 0; i < 8; i++) {
-    wanted.rows[i] = TILE_SIDE;
-    wanted.row_bytes[i] = TILE_SIDE * sizeof(uint32_t);
-  }
-  _tile_storeconfig(before);
-  __asm__ volatile("" ::: "memory");
-  _tile_loadconfig(&wanted);
-}
-
-TILE_FUNCTION void tiles_leave(const tile_shapes *before) {
-  if (before->palette == 0) {
-    _tile_release();
-  } else {
-    _tile_loadconfig(before);
-  }
-}
-
-/* As pair_product, with rows of a that have no gaps; count is a multiple of TILE_SIDE, and rows is not below it. The
- * last tile of rows may overlap the one before it. */
-TILE_FUNCTION void tile_product(int64_t rows, int64_t width, int64_t count, const uint16_t *a, int64_t a_row,
-                                const uint32_t *b, float *y) {
-  const long a_step = (long)(a_row * (int64_t)sizeof *a), b_step = PAIR_WIDE * (long)sizeof *b;
-  __asm__ volatile("" ::: "memory"); /* the instructions below read what was stored before */
-  for (int64_t next = 0; next < rows; next += TILE_SIDE) {
-    const int64_t row = next + TILE_SIDE <= rows ? next : rows - TILE_SIDE;
-    _tile_zero(0);
-    _tile_zero(1);
-    for (int64_t i = 0; i < count; i += TILE_SIDE) {
-      _tile_loadd(2, a + row * a_row + 2 * i, a_step);
-      _tile_loadd(3, b + i * PAIR_WIDE, b_step);
-      _tile_dpbf16ps(0, 2, 3);
-      if (width > PAIR_LANES) {
-        _tile_loadd(4, b + i * PAIR_WIDE + PAIR_LANES, b_step);
-        _tile_dpbf16ps(1, 2, 4);
-      }
-    }
-    _tile_stored(0, y + row * PAIR_WIDE, b_step);
-    if (width > PAIR_LANES) {
-      _tile_stored(1, y + row * PAIR_WIDE + PAIR_LANES, b_step);
-    }
-  }
-}
-
-#else
-enum { HAS_TILES = false };
-
-typedef struct tile_shapes {
-  uint8_t palette;
-} tile_shapes;
-static inline void tiles_enter(tile_shapes *before) {
-  (void)before;
-}
-static inline void tiles_leave(const tile_shapes *before) {
-  (void)before;
-}
-static inline void tile_product(int64_t rows, int64_t width, int64_t count, const uint16_t *a, int64_t a_row,
-                                const uint32_t *b, float *y) {
-  (void)rows, (void)width, (void)count, (void)a, (void)a_row, (void)b, (void)y;
 }
 #endif
 

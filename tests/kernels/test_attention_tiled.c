@@ -1,0 +1,271 @@
+/* Attention of bfloat16 by tiles (simd.attention_tiled) against engine reference: sizes that fill no tile, no group of
+ * queries and no block of keys, masks, windows, heads that share keys, a cache before the keys, layouts; values that
+ * are not finite; results that do not depend on the width. Nothing is checked where the processor has no AMX, but for
+ * the reason that it gives. */
+#include <math.h>
+
+#include "kernels/kernel_call.h"
+#include "nd4c/ops/enums.h"
+
+typedef enum mask_kind { NO_MASK, CHOSEN, ADDED } mask_kind;
+
+typedef struct attention_case {
+  int64_t batch, q_heads, kv_heads, queries, keys, head, v_head, past;
+  bool packed; /* operands of rank 3 */
+  mask_kind mask;
+  int64_t mask_shape[4];
+  layout order;
+  bool causal, lengths;
+  int64_t left, right; /* windows; 0: none */
+  double scale, softcap;
+} attention_case;
+
+static const attention_case cases[] = {
+    {.batch = 1, .q_heads = 1, .kv_heads = 1, .queries = 32, .keys = 128, .head = 32, .v_head = 16},
+    {.batch = 2, .q_heads = 3, .kv_heads = 3, .queries = 1, .keys = 7, .head = 64, .v_head = 64},
+    {.batch = 1, .q_heads = 2, .kv_heads = 2, .queries = 165, .keys = 300, .head = 64, .v_head = 64, .packed = true},
+    {.batch = 2, .q_heads = 6, .kv_heads = 2, .queries = 23, .keys = 131, .head = 40, .v_head = 19, .scale = -0.5},
+    {.batch = 1, .q_heads = 2, .kv_heads = 1, .queries = 50, .keys = 50, .head = 5, .v_head = 33, .causal = true},
+    {.batch = 1,
+     .q_heads = 2,
+     .kv_heads = 2,
+     .queries = 300,
+     .keys = 300,
+     .head = 32,
+     .v_head = 48,
+     .causal = true,
+     .left = 140,
+     .order = SPARSE},
+    {.batch = 1,
+     .q_heads = 1,
+     .kv_heads = 1,
+     .queries = 70,
+     .keys = 400,
+     .head = 96,
+     .v_head = 32,
+     .left = 9,
+     .right = 3,
+     .order = SWAPPED},
+    {.batch = 2,
+     .q_heads = 2,
+     .kv_heads = 1,
+     .queries = 33,
+     .keys = 40,
+     .head = 64,
+     .v_head = 64,
+     .past = 117,
+     .causal = true},
+    {.batch = 2, .q_heads = 2, .kv_heads = 2, .queries = 17, .keys = 150, .head = 32, .v_head = 16, .lengths = true},
+    {.batch = 2,
+     .q_heads = 2,
+     .kv_heads = 2,
+     .queries = 20,
+     .keys = 137,
+     .head = 32,
+     .v_head = 16,
+     .mask = CHOSEN,
+     .mask_shape = {2, 1, 20, 137}},
+    {.batch = 2,
+     .q_heads = 4,
+     .kv_heads = 2,
+     .queries = 19,
+     .keys = 70,
+     .head = 32,
+     .v_head = 16,
+     .mask = ADDED,
+     .mask_shape = {2, 4, 19, 70},
+     .softcap = 1.5},
+    {.batch = 2,
+     .q_heads = 2,
+     .kv_heads = 2,
+     .queries = 20,
+     .keys = 137,
+     .head = 32,
+     .v_head = 16,
+     .mask = ADDED,
+     .mask_shape = {2, 1, 1, 137},
+     .packed = true},
+    {.batch = 1,
+     .q_heads = 2,
+     .kv_heads = 2,
+     .queries = 40,
+     .keys = 90,
+     .head = 32,
+     .v_head = 16,
+     .mask = CHOSEN,
+     .mask_shape = {1, 1, 40, 1},
+     .causal = true},
+    {.batch = 1,
+     .q_heads = 1,
+     .kv_heads = 1,
+     .queries = 34,
+     .keys = 90,
+     .head = 32,
+     .v_head = 16,
+     .mask = ADDED,
+     .mask_shape = {1, 1, 34, 77},
+     .order = SWAPPED},
+    {.batch = 1, .q_heads = 2, .kv_heads = 1, .queries = 70, .keys = 2200, .head = 512, .v_head = 8}, /* more than a
+                                                                                         worker keeps */
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void add(call_frame *frame, int32_t input, nd4c_dtype dtype, int32_t rank, const int64_t *shape, layout how) {
+  operand *x = &frame->operands[input];
+  x->dtype = dtype;
+  x->rank = rank;
+  memcpy(x->shape, shape, (size_t)rank * sizeof *shape);
+  lay_out(x, how);
+  fill(x, (uint64_t)input + 3, -1);
+}
+
+static void add_heads(call_frame *frame, const attention_case *c, int32_t input, int64_t heads, int64_t places,
+                      int64_t size) {
+  if (c->packed) {
+    add(frame, input, ND4C_BFLOAT16, 3, (int64_t[]){c->batch, places, heads * size}, c->order);
+  } else {
+    add(frame, input, ND4C_BFLOAT16, 4, (int64_t[]){c->batch, heads, places, size}, c->order);
+  }
+}
+
+/* A tenth of the numbers of a mask are -infinity, and those of one row; of a mask of bool, half of them and one row. */
+static void leave_out(operand *mask) {
+  const int64_t size = shape_size(mask->rank, mask->shape), row = mask->shape[3];
+  int64_t index[8] = {0};
+  for (int64_t i = 0; i < size; i++, nd4c_index_next(mask->rank, mask->shape, index)) {
+    const int64_t at = nd4c_index_offset(mask->rank, index, mask->strides);
+    const bool out = size > row && i / row == 3;
+    if (mask->dtype == ND4C_BOOL) {
+      ((uint8_t *)mask->memory)[at] = out ? 0 : (uint8_t)(i * 7 % 3 != 0);
+    } else if (out || i * 7 % 10 == 0) {
+      ((uint16_t *)mask->memory)[at] = 0xff80;
+    }
+  }
+}
+
+static void make(const attention_case *c, call_frame *frame) {
+  add_heads(frame, c, ND4C_IN_attention_q, c->q_heads, c->queries, c->head);
+  add_heads(frame, c, ND4C_IN_attention_k, c->kv_heads, c->keys, c->head);
+  add_heads(frame, c, ND4C_IN_attention_v, c->kv_heads, c->keys, c->v_head);
+  if (c->mask != NO_MASK) {
+    add(frame, ND4C_IN_attention_mask, c->mask == CHOSEN ? ND4C_BOOL : ND4C_BFLOAT16, 4, c->mask_shape, c->order);
+    leave_out(&frame->operands[ND4C_IN_attention_mask]);
+  }
+  if (c->past > 0) {
+    add(frame, ND4C_IN_attention_past_key, ND4C_BFLOAT16, 4, (int64_t[]){c->batch, c->kv_heads, c->past, c->head},
+        C_ORDER);
+    add(frame, ND4C_IN_attention_past_value, ND4C_BFLOAT16, 4, (int64_t[]){c->batch, c->kv_heads, c->past, c->v_head},
+        C_ORDER);
+  }
+  if (c->lengths) {
+    add(frame, ND4C_IN_attention_key_lengths, ND4C_INT64, 1, &c->batch, C_ORDER);
+    for (int64_t i = 0; i < c->batch; i++) {
+      ((int64_t *)frame->operands[ND4C_IN_attention_key_lengths].memory)[i] = c->keys - 20 - 9 * i;
+    }
+  }
+  const nd4c_op_info *info = NULL;
+  assert_int_equal(nd4c_op_find("attention", &info), ND4C_OK);
+  const nd4c_attr attrs[] = {{"q_heads", {.kind = ND4C_ATTR_INT, .as.i = c->packed ? c->q_heads : 0}},
+                             {"kv_heads", {.kind = ND4C_ATTR_INT, .as.i = c->packed ? c->kv_heads : 0}},
+                             {"scale", {.kind = ND4C_ATTR_FLOAT, .as.f = c->scale}},
+                             {"softcap", {.kind = ND4C_ATTR_FLOAT, .as.f = c->softcap}},
+                             {"is_causal", {.kind = ND4C_ATTR_BOOL, .as.i = c->causal}},
+                             {"left_window", {.kind = ND4C_ATTR_INT, .as.i = c->left > 0 ? c->left : -1}},
+                             {"right_window", {.kind = ND4C_ATTR_INT, .as.i = c->right > 0 ? c->right : -1}}};
+  nd4c_attr_value values[MAX_ATTRS];
+  assert_int_equal(nd4c_op_resolve_attrs(info, attrs, sizeof attrs / sizeof *attrs, values), ND4C_OK);
+  ready(frame, "attention", ND4C_IN_attention_count, values, c->packed ? C_ORDER : c->order);
+  frame->call.flags |= ND4C_CALL_REDUCED;
+}
+
+static const nd4c_kernel *tiled_kernel(void) {
+  const nd4c_kernel *kernel = named_kernel("attention", "simd.attention_tiled");
+  assert_non_null(kernel);
+  return kernel;
+}
+
+/* True, and the test ends, where this process has no tiles; the kernel must say so. */
+static bool is_without_tiles(void) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make(&cases[0], &frame);
+  const bool usable = tiled_kernel()->usable(&frame.call, reason, sizeof reason);
+  release(&frame);
+  if (!usable && strstr(reason, "AMX") == NULL && strstr(reason, "has no tiles") == NULL) {
+    fail_msg("refused: %s", reason);
+  }
+  return !usable;
+}
+
+/* Numbers of v are below 1; their shares and the results are rounded to bfloat16. */
+static bool agrees(double got, double expected) {
+  return isnan(expected) ? isnan(got) : isinf(expected) ? got == expected : fabs(got - expected) < 0x1p-7;
+}
+
+static void compare(const attention_case *c, call_frame *frame) {
+  char reason[TEXT_SIZE] = "";
+  if (!tiled_kernel()->usable(&frame->call, reason, sizeof reason)) {
+    fail_msg("case %d: %s", (int)(c - cases), reason);
+  }
+  run_kernel(engine_kernel("attention", "reference"), frame);
+  double *expected = result_numbers(frame);
+  run_kernel(tiled_kernel(), frame);
+  double *got = result_numbers(frame);
+  for (int64_t i = 0; i < frame->output.size; i++) {
+    if (!agrees(got[i], expected[i])) {
+      fail_msg("case %d, element %lld: %.9g, reference %.9g", (int)(c - cases), (long long)i, got[i], expected[i]);
+    }
+  }
+  for (int32_t width = 1; width < 6; width += 4) {
+    frame->call.width = width;
+    run_kernel(tiled_kernel(), frame);
+    double *other = result_numbers(frame);
+    assert_memory_equal(other, got, (size_t)frame->output.size * sizeof *got);
+    free(other);
+  }
+  free(expected);
+  free(got);
+}
+
+static void any_size_and_mask(void **state) {
+  (void)state;
+  for (int i = 0; i < CASES && !is_without_tiles(); i++) {
+    call_frame frame = {.output.rank = 0};
+    make(&cases[i], &frame);
+    compare(&cases[i], &frame);
+    release(&frame);
+  }
+}
+
+/* Values that no query may take do not matter; of one that is taken, only the queries that take it. */
+static void numbers_that_are_not_finite(void **state) {
+  static const uint16_t specials[] = {0x7fc0, 0x7f80, 0xff80};
+  (void)state;
+  for (size_t i = 0; i < sizeof specials / sizeof *specials && !is_without_tiles(); i++) {
+    const attention_case *c = &cases[7]; /* causal, with a cache: later keys are left out of the first queries */
+    call_frame frame = {.output.rank = 0};
+    make(c, &frame);
+    const int64_t last = (c->keys - 1) * c->v_head;
+    ((uint16_t *)frame.operands[ND4C_IN_attention_v].memory)[last + 5] = specials[i];
+    ((uint16_t *)frame.operands[ND4C_IN_attention_k].memory)[(c->keys - 2) * c->head] = specials[0];
+    compare(c, &frame);
+    release(&frame);
+  }
+}
+
+static void refusals_have_reasons(void **state) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  (void)state;
+  make(&cases[0], &frame);
+  frame.call.flags &= ~(uint32_t)ND4C_CALL_REDUCED;
+  assert_false(tiled_kernel()->usable(&frame.call, reason, sizeof reason));
+  assert_string_equal(reason, "no reduced precision is asked for");
+  release(&frame);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_size_and_mask), cmocka_unit_test(numbers_that_are_not_finite),
+                                     cmocka_unit_test(refusals_have_reasons)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
