@@ -239,6 +239,61 @@ static void loops_end_when_they_must(void **state) {
   }
 }
 
+/* Loops and scans without any round, whose bodies do not declare what they collect. c is the number of rounds. */
+static void no_round_gives_empty_lists(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"Loop none - x > last all most", "Loop c - x > last all most",
+                                      "Scan x empty > last all most num_scan_inputs=1"};
+  for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+    const bool is_scan = strncmp(nodes[i], "Scan", 4) == 0;
+    wire_bytes bytes = {0}, graph = {0}, body = {0};
+    build_nodes(&body, is_scan ? "Add v e > w" : "Identity go > on; Add v v > w");
+    build_nodes(&body, "Identity w > s; ReduceMax w > m keepdims=0");
+    if (!is_scan) {
+      build_name(&body, 11, "i");
+      build_name(&body, 11, "go");
+      build_name(&body, 12, "on");
+    }
+    build_name(&body, 11, "v");
+    if (is_scan) {
+      build_name(&body, 11, "e");
+    }
+    build_name(&body, 12, "w");
+    build_name(&body, 12, "s");
+    build_name(&body, 12, "m");
+    build_nodes(&graph, "Constant > none value_int=0; Shape x > s; Sub s s > z; ConstantOfShape z > empty");
+    build_holder(&graph, nodes[i], "body", &body, NULL, NULL);
+    build_nodes(&graph,
+                "Size all > a; Size most > b; Add a b > ab; Cast ab > f to=1; Shape all > sa; Shape most > sm; "
+                "ReduceSum sa > na keepdims=0; ReduceSum sm > nm keepdims=0; Add na nm > nn; Cast nn > g to=1; "
+                "Add last f > h; Add h g > y");
+    nd4c_model *model = open_model(&bytes, &graph, 7);
+    expect_values(model, ND4C_INT64, 0, 2, (const float[]){1 + 2, 2 + 2}); /* [0, 2] and [0] */
+    nd4c_model_close(model);
+  }
+}
+
+/* What the body would give cannot be told if it cannot be imported. */
+static void no_round_tells_why_the_body_fails(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, body = {0};
+  nd4c_array *y = NULL;
+  build_nodes(&body, "Identity go > on; Identity v > w; Concat v i > s axis=0");
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "on");
+  build_name(&body, 12, "w");
+  build_name(&body, 12, "s");
+  build_nodes(&graph, "Constant > none value_int=0");
+  build_holder(&graph, "Loop none - x > y all", "body", &body, NULL, NULL);
+  nd4c_model *model = open_model(&bytes, &graph, 7);
+  expect_status(run(model, ND4C_INT64, 0, &y), ND4C_SHAPE,
+                "no round is run, and the body, which does not declare all outputs, was tried: ");
+  assert_null(y);
+  nd4c_model_close(model);
+}
+
 /* Many rounds in one plan: the number of rounds is a constant, and one carried value is collected. */
 static void many_rounds_are_a_node(void **state) {
   (void)state;
@@ -583,6 +638,8 @@ int main(void) {
                                      cmocka_unit_test(branches_of_different_shapes_are_interpreted),
                                      cmocka_unit_test(data_ends_loops),
                                      cmocka_unit_test(inner_graphs_read_what_lies_around),
+                                     cmocka_unit_test(no_round_gives_empty_lists),
+                                     cmocka_unit_test(no_round_tells_why_the_body_fails),
                                      cmocka_unit_test(many_rounds_are_a_node),
                                      cmocka_unit_test(loops_end_when_they_must),
                                      cmocka_unit_test(interpreted_results_go_where_they_belong),

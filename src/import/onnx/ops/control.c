@@ -46,15 +46,34 @@ static nd4c_status list_append(nd4c_onnx_emission *emission, operand_list *list,
   return ND4C_OK;
 }
 
-/* The result without any round. The body declares its dtype and shape; free extents are 0. */
-static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info, int64_t axis,
-                                 nd4c_onnx_operand *output) {
+static bool is_declared(const nd4c_onnx_value_info *info) {
+  return info->type != 0 && info->rank >= 0 && info->rank < ND4C_MAX_RANK;
+}
+
+/* The result without any round, of items as `seen`. */
+static nd4c_status stack_no_items(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info,
+                                  const nd4c_emitted_info *seen, int64_t axis, nd4c_onnx_operand *output) {
+  int64_t shape[ND4C_MAX_RANK];
+  if (seen == NULL || seen->dtype == ND4C_DTYPE_NONE || seen->rank >= ND4C_MAX_RANK) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "no round is run, and the body does not declare dtype and rank of output %s",
+                     nd4c_span_show(info->name).text);
+  }
+  axis += axis < 0 ? seen->rank + 1 : 0;
+  for (int32_t i = 0; i <= seen->rank; i++) {
+    shape[i] = i == axis ? 0 : seen->shape[i < axis ? i : i - 1];
+  }
+  return nd4c_emit_full(&emission->emitter, seen->dtype, 0, seen->rank + 1, shape, output);
+}
+
+/* The result without any round. If the body declares its dtype and shape, free extents are 0; else it is as `seen`,
+ * which may be NULL. */
+static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info,
+                                 const nd4c_emitted_info *seen, int64_t axis, nd4c_onnx_operand *output) {
   int64_t shape[ND4C_MAX_RANK];
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   nd4c_array *array = NULL;
-  if (info->type == 0 || info->rank < 0 || info->rank >= ND4C_MAX_RANK) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "no round is run, and the body does not declare dtype and rank of output %s",
-                     nd4c_span_show(info->name).text);
+  if (!is_declared(info)) {
+    return stack_no_items(emission, info, seen, axis, output);
   }
   axis += axis < 0 ? info->rank + 1 : 0;
   for (int32_t i = 0; i <= info->rank; i++) {
@@ -66,11 +85,11 @@ static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_v
   return nd4c_emit_constant(&emission->emitter, array, output);
 }
 
-/* Stacks the items along a new axis, in reverse if asked, and releases them. */
-static nd4c_status stack(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info, operand_list *list,
-                         int64_t axis, bool reverse, nd4c_onnx_operand *output) {
+/* Stacks the items along a new axis, in reverse if asked, and releases them. seen: as for stack_nothing. */
+static nd4c_status stack(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info, const nd4c_emitted_info *seen,
+                         operand_list *list, int64_t axis, bool reverse, nd4c_onnx_operand *output) {
   if (list->count == 0) {
-    return stack_nothing(emission, info, axis, output);
+    return stack_nothing(emission, info, seen, axis, output);
   }
   for (int32_t i = 0, j = list->count - 1; reverse && i < j; i++, j--) {
     nd4c_onnx_operand swapped = list->items[i];
@@ -94,6 +113,7 @@ typedef struct rounds {
   int32_t input_count, output_count, first_input, first_output, carried, collected;
   nd4c_onnx_operand *inputs, *outputs;
   operand_list *lists;
+  nd4c_emitted_info *seen; /* of the collected outputs, from try_round; NULL: a round was run, or they are declared */
 } rounds;
 
 static nd4c_status rounds_open(nd4c_onnx_emission *emission, rounds *loop) {
@@ -133,6 +153,30 @@ static const nd4c_onnx_value_info *collected_info(const rounds *loop, int32_t in
   return nd4c_onnx_graph_output(loop->body, loop->first_output + loop->carried + index);
 }
 
+/* Without any round: imports the body once all the same, if it does not declare what it collects, to see dtype and
+ * shape of that. Nothing reads what it gives. The inputs other than carried ones are set. */
+static nd4c_status try_round(nd4c_onnx_emission *emission, rounds *loop) {
+  bool declared = true;
+  const int32_t mark = nd4c_onnx_mark(emission);
+  for (int32_t i = 0; i < loop->collected; i++) {
+    declared = declared && is_declared(collected_info(loop, i));
+  }
+  if (declared) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)loop->collected, sizeof *loop->seen, "a loop", &loop->seen));
+  const nd4c_status status =
+      nd4c_onnx_emit_graph(emission, loop->body, loop->inputs, loop->input_count, loop->outputs, loop->output_count);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "no round is run, and the body, which does not declare all outputs, was tried");
+  }
+  for (int32_t i = 0; i < loop->collected; i++) {
+    loop->seen[i] = nd4c_emitted_get(&emission->emitter, loop->outputs[loop->first_output + loop->carried + i]);
+  }
+  nd4c_onnx_sweep(emission, mark);
+  return ND4C_OK;
+}
+
 /* Called last: carried operands may also be collected ones, and stack() releases those. */
 static nd4c_status give_carried(nd4c_onnx_emission *emission, rounds *loop, nd4c_onnx_operand *outputs) {
   for (int32_t i = 0; i < loop->carried; i++) {
@@ -155,14 +199,19 @@ static nd4c_status read_trips(nd4c_onnx_emission *emission, int64_t *trips) {
   return count == 1 ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "the number of rounds is empty; expected one number");
 }
 
-/* Runs one round with its number and condition; *goes_on: whether the body asks for another round. */
-static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_t number, bool *goes_on) {
-  double condition = 0;
+/* The inputs of the body that are not carried: the round's number and true. */
+static nd4c_status set_round(nd4c_onnx_emission *emission, rounds *loop, int64_t number) {
   nd4c_array *array = NULL;
-  int32_t mark = nd4c_onnx_mark(emission);
   ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &number, &array));
   ND4C_TRY(nd4c_emit_constant(&emission->emitter, array, &loop->inputs[0]));
-  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_BOOL, 1, &loop->inputs[1]));
+  return nd4c_emit_scalar(&emission->emitter, ND4C_BOOL, 1, &loop->inputs[1]);
+}
+
+/* Runs one round; *goes_on: whether the body asks for another round. */
+static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_t number, bool *goes_on) {
+  double condition = 0;
+  int32_t mark = nd4c_onnx_mark(emission);
+  ND4C_TRY(set_round(emission, loop, number));
   ND4C_TRY(run_round(emission, loop));
   ND4C_TRY(nd4c_onnx_read_number(emission, loop->outputs[0], "the loop's condition", &condition));
   *goes_on = condition != 0;
@@ -171,6 +220,7 @@ static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_
 }
 
 static nd4c_status run_loop(nd4c_onnx_emission *emission, rounds *loop, int64_t trips, bool goes_on) {
+  const bool began = goes_on;
   for (int32_t i = 0; i < loop->carried; i++) {
     carry(emission, loop, i, emission->inputs[2 + i]);
   }
@@ -180,9 +230,14 @@ static nd4c_status run_loop(nd4c_onnx_emission *emission, rounds *loop, int64_t 
     }
     ND4C_TRY(loop_round(emission, loop, i, &goes_on));
   }
+  if (trips <= 0 || !began) {
+    ND4C_TRY(set_round(emission, loop, 0));
+    ND4C_TRY(try_round(emission, loop));
+  }
   for (int32_t i = 0; i < loop->collected && loop->carried + i < emission->node->output_count; i++) {
-    ND4C_TRY(
-        stack(emission, collected_info(loop, i), &loop->lists[i], 0, false, &emission->outputs[loop->carried + i]));
+    const nd4c_emitted_info *seen = loop->seen != NULL ? &loop->seen[i] : NULL;
+    ND4C_TRY(stack(emission, collected_info(loop, i), seen, &loop->lists[i], 0, false,
+                   &emission->outputs[loop->carried + i]));
   }
   return give_carried(emission, loop, emission->outputs);
 }
@@ -268,6 +323,21 @@ static nd4c_status scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_
   return ND4C_OK;
 }
 
+/* Without any round: as try_round, with zeros as what is scanned. */
+static nd4c_status try_scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_onnx_operand *scanned) {
+  for (int32_t i = 0; i < s->scanned; i++) {
+    int64_t axis = 0, length = 0;
+    ND4C_TRY(scanned_length(emission, s, scanned[i], i, &axis, &length));
+    nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, scanned[i]);
+    for (int32_t j = (int32_t)axis; j + 1 < info.rank; j++) {
+      info.shape[j] = info.shape[j + 1];
+    }
+    ND4C_TRY(nd4c_emit_full(&emission->emitter, info.dtype, 0, info.rank - 1, info.shape,
+                            &s->loop.inputs[s->loop.carried + i]));
+  }
+  return try_round(emission, &s->loop);
+}
+
 /* A scan of many rounds. */
 static nd4c_status scan_node(nd4c_onnx_emission *emission, const scan *s, const nd4c_onnx_operand *states,
                              const nd4c_onnx_operand *scanned, nd4c_onnx_operand *outputs) {
@@ -320,8 +390,10 @@ static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_o
   for (int64_t i = 0; i < count; i++) {
     ND4C_TRY(scan_round(emission, s, scanned, i));
   }
+  ND4C_TRY(count == 0 ? try_scan_round(emission, s, scanned) : ND4C_OK);
   for (int32_t i = 0; i < loop->collected; i++) {
-    ND4C_TRY(stack(emission, collected_info(loop, i), &loop->lists[i], number_at(&s->output_axes, i),
+    const nd4c_emitted_info *seen = loop->seen != NULL ? &loop->seen[i] : NULL;
+    ND4C_TRY(stack(emission, collected_info(loop, i), seen, &loop->lists[i], number_at(&s->output_axes, i),
                    number_at(&s->output_directions, i) != 0, &outputs[loop->carried + i]));
   }
   return give_carried(emission, loop, outputs);
@@ -347,7 +419,8 @@ static nd4c_status scan_batch(nd4c_onnx_emission *emission, scan *s, int64_t bat
     }
   }
   for (int32_t i = 0; i < output_count; i++) {
-    ND4C_TRY(stack(emission, nd4c_onnx_graph_output(s->loop.body, i), &lists[i], 0, false, &emission->outputs[i]));
+    ND4C_TRY(
+        stack(emission, nd4c_onnx_graph_output(s->loop.body, i), NULL, &lists[i], 0, false, &emission->outputs[i]));
   }
   return ND4C_OK;
 }
