@@ -156,30 +156,49 @@ static void test_long_sums_are_exact(void **state) {
 }
 
 /* A large addend, as that of a residual connection, is added once: results are rounded as one sum of two numbers is. */
-static void test_addend_is_added_once(void **state) {
-  const product_case residual = {72, 3072, 64, false, true, true, ND4C_ACTIVATION_NONE, C_ORDER};
+static void check_addend(const product_case *residual, const char *kernel) {
   call_frame frame = {.output.rank = 0};
-  (void)state;
-  if (is_left_to_libraries()) {
-    skip();
-  }
-  make_linear(&residual, &frame);
+  make_linear(residual, &frame);
   float *addend = frame.operands[ND4C_IN_linear_addend].memory;
-  for (int64_t i = 0; i < residual.m * residual.n; i++) {
+  for (int64_t i = 0; i < residual->m * residual->n; i++) {
     addend[i] = 1024 + 512 * addend[i]; /* as large as ten thousand of the product's roundings */
   }
   run_kernel(engine_kernel("linear", "reference"), &frame);
   double *expected = result_numbers(&frame);
-  run_packed_kernel(packed_kernel("linear"), ND4C_IN_linear_w, &frame);
+  const nd4c_kernel *tested = named_kernel("linear", kernel);
+  assert_non_null(tested);
+  if (tested->wants_layout != NULL) {
+    run_packed_kernel(tested, ND4C_IN_linear_w, &frame);
+  } else {
+    run_kernel(tested, &frame);
+  }
   double *got = result_numbers(&frame);
   const double unit = 0x1p-13; /* in the last place of numbers from 1024 on */
   const double error = error_of(got, expected, frame.output.size) / unit;
   if (!(error <= 0.6)) {
-    fail_msg("error %.3g units", error);
+    fail_msg("%s: error %.3g units", kernel, error);
   }
   free(expected);
   free(got);
   release(&frame);
+}
+
+static void test_addend_is_added_once(void **state) {
+  const product_case rows = {72, 3072, 64, false, true, true, ND4C_ACTIVATION_NONE, C_ORDER};
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  check_addend(&rows, "simd.packed_linear");
+}
+
+/* A decoder's products have one row, and weights that are read where they lie. */
+static void test_addend_of_few_rows_is_added_once(void **state) {
+  (void)state;
+  for (int64_t m = 1; m <= 3; m++) {
+    const product_case few = {m, 3072, 1111, false, false, true, ND4C_ACTIVATION_NONE, C_ORDER};
+    check_addend(&few, "simd.linear");
+  }
 }
 
 /* Equal square weights by rows and by columns are two layouts: dispatch shares packed forms of one layout. */
@@ -251,10 +270,13 @@ static void test_declines(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_agrees_with_reference),  cmocka_unit_test(test_width_does_not_show),
-      cmocka_unit_test(test_long_sums_are_exact),    cmocka_unit_test(test_addend_is_added_once),
-      cmocka_unit_test(test_layout_knows_the_order), cmocka_unit_test(test_declines),
-      cmocka_unit_test(test_declines_without_room)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_agrees_with_reference),
+                                     cmocka_unit_test(test_width_does_not_show),
+                                     cmocka_unit_test(test_long_sums_are_exact),
+                                     cmocka_unit_test(test_addend_is_added_once),
+                                     cmocka_unit_test(test_addend_of_few_rows_is_added_once),
+                                     cmocka_unit_test(test_layout_knows_the_order),
+                                     cmocka_unit_test(test_declines),
+                                     cmocka_unit_test(test_declines_without_room)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,12 +96,14 @@ static void OF_B(thin_add)(int64_t m, int64_t n, const T *part, T *y, int64_t y_
   }
 }
 
+/* What y holds before is added last: it is often larger than the product, as in a network with residuals, and every sum
+ * that it takes part in rounds to its size. */
 static void OF_B(rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
                        bool adds) {
   const T *a_data = (const void *)a.data;
   const B *b_data = (const void *)b.data;
   T *y_data = (void *)y.data;
-  T part[OF_B(THIN_PIECE)];
+  T part[OF_B(THIN_PIECE)], sums[OF_B(THIN_PIECE)];
   int64_t piece = OF_B(THIN_PIECE) / m / OF_B(THIN_LANES) * OF_B(THIN_LANES);
   piece = piece > OF_B(THIN_LANES) ? piece : OF_B(THIN_LANES);
   for (int64_t column = 0; column < n; column += piece) {
@@ -115,7 +117,14 @@ static void OF_B(rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c
         (m, columns, deep, a_data + at * a.column_stride, a, b_data + at * b.row_stride + column, b.row_stride, part,
          columns);
       }
-      OF_B(thin_add)(m, columns, part, y_data + column, y.row_stride, adds || i > 0);
+      if (adds) {
+        OF_B(thin_add)(m, columns, part, sums, columns, i > 0);
+      } else {
+        OF_B(thin_add)(m, columns, part, y_data + column, y.row_stride, i > 0);
+      }
+    }
+    if (adds) {
+      OF_B(thin_add)(m, columns, sums, y_data + column, y.row_stride, true);
     }
   }
 }

@@ -43,6 +43,10 @@ ND4C_INLINED void ask_ahead(int vectors, const float *packed) {
   }
 }
 
+/* Terms that a tile adds up before it adds what was there: the error of a sum grows with its length, and with the size
+ * of what it begins with. */
+enum { SUM_TERMS = 128 };
+
 /* One tile: `rows` rows of `vectors` vectors; callers pass constants for both. Four vectors are two panels of two,
  * which lie `panel` numbers apart. */
 ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_stride, const float *packed,
@@ -53,7 +57,7 @@ ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
-      sum[r][v] = start != NULL ? vector_load_float32(start + r * start_stride + v * LANES) : vector_repeat_float32(0);
+      sum[r][v] = vector_repeat_float32(0);
     }
   }
   for (int64_t i = 0; i < k; i++) {
@@ -81,19 +85,22 @@ ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
+      if (start != NULL) {
+        sum[r][v] += vector_load_float32(start + r * start_stride + v * LANES);
+      }
       vector_store_float32(to + r * to_stride + v * LANES, sum[r][v]);
     }
   }
 }
 
-/* One row, in four independent sums, because one sum would wait for each multiplication. */
+/* One row, in four independent sums of all terms, because one sum would wait for each multiplication. */
 ND4C_INLINED void single(int vectors, int64_t k, const float *a, const float *packed, const float *start, float *to) {
   vector_float32 sum[4][3];
 #pragma GCC unroll 4
   for (int p = 0; p < 4; p++) {
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
-      sum[p][v] = p == 0 && start != NULL ? vector_load_float32(start + v * LANES) : vector_repeat_float32(0);
+      sum[p][v] = vector_repeat_float32(0);
     }
   }
   int64_t i = 0;
@@ -118,9 +125,11 @@ ND4C_INLINED void single(int vectors, int64_t k, const float *a, const float *pa
   }
 #pragma GCC unroll 3
   for (int v = 0; v < vectors; v++) {
-    vector_float32 one = vector_repeat_float32(1);
-    vector_store_float32(to + v * LANES, vector_fused_float32(one, vector_fused_float32(one, sum[0][v], sum[1][v]),
-                                                              vector_fused_float32(one, sum[2][v], sum[3][v])));
+    vector_float32 all = (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]);
+    if (start != NULL) {
+      all += vector_load_float32(start + v * LANES);
+    }
+    vector_store_float32(to + v * LANES, all);
   }
 }
 
@@ -161,10 +170,15 @@ ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, 
  * fit the registers so. */
 static bool product_four(int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
                          const float *start, int64_t start_stride, float *to, int64_t to_stride) {
-#define FOUR(count)                                                                            \
-  if (VECTOR_BYTES == 64 && rows == (count)) {                                                 \
-    tile(count, 4, k, a, a_stride, packed, 2 * LANES * k, start, start_stride, to, to_stride); \
-    return true;                                                                               \
+#define FOUR(count)                                                                                              \
+  if (VECTOR_BYTES == 64 && rows == (count)) {                                                                   \
+    for (int64_t done = 0; done == 0 || done < k; done += SUM_TERMS) {                                           \
+      tile(count, 4, k - done < SUM_TERMS ? k - done : SUM_TERMS, a + done, a_stride, packed + 2 * LANES * done, \
+           2 * LANES * k, start, start_stride, to, to_stride);                                                   \
+      start = to;                                                                                                \
+      start_stride = to_stride;                                                                                  \
+    }                                                                                                            \
+    return true;                                                                                                 \
   }
   FOUR(2)
   FOUR(3)
@@ -175,13 +189,10 @@ static bool product_four(int64_t rows, int64_t k, const float *a, int64_t a_stri
 #undef FOUR
 }
 
-/* Bytes of weights that are multiplied at a time if there are several tiles of rows. */
-enum { WEIGHT_BYTES = 24 << 10 };
-
 #define OF_VECTORS(vectors)                                                                                      \
   static void product_##vectors(int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,  \
                                 const float *start, int64_t start_stride, float *to, int64_t to_stride) {        \
-    int64_t most = rows <= ROWS ? k : WEIGHT_BYTES / (vectors * VECTOR_BYTES);                                   \
+    int64_t most = rows == 1 ? k : SUM_TERMS; /* one row has four sums */                                        \
     for (int64_t done = 0; done == 0 || done < k; done += most) {                                                \
       int64_t deep = k - done < most ? k - done : most;                                                          \
       rows_of(vectors, rows, deep, a + done, a_stride, packed + done * vectors * LANES, start, start_stride, to, \
