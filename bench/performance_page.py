@@ -44,7 +44,13 @@ class Line:
         times = found["ns"].get(self.best, 0) / self.ours if self.ours else 0
         self.steady = not self.ratio or 1 / UNSTEADY <= times / self.ratio <= UNSTEADY
         self.judged = row.bar is not None and (self.ratio is not None or refused or self.wrong) and self.steady
-        self.met = self.judged and not refused and not self.wrong and self.ratio >= row.bar * TOLERANCE
+        right = self.judged and not refused and not self.wrong
+        self.met = right and self.ratio >= row.bar * TOLERANCE
+        self.reaches = right and self.ratio >= row.bar
+
+    def ratio_text(self):
+        """Nothing for an unsteady row: the times beside it would contradict any number."""
+        return f"{self.ratio:.2f}" if self.ratio and self.steady else ""
 
     def limit(self):
         """Nanoseconds that the machine needs at least, None: no limit is known."""
@@ -99,7 +105,8 @@ def mean(lines):
 def cell(line, peer):
     found = line.found
     if peer in found["ns"]:
-        return duration(found["ns"][peer]) + (" (differs)" if peer in found["wrong"] else "")
+        time = duration(found["ns"][peer])
+        return (f"**{time}**" if peer == line.best and line.ratio_text() else time) + (" (differs)" if peer in found["wrong"] else "")
     return "refused" if peer in found["refused"] else ""
 
 
@@ -114,9 +121,8 @@ def group_lines(group, lines, data):
     yield "| what | " + " | ".join(running.PEERS[peer] for peer in peers) + " | rate | of the limit | ratio | bar | |"
     yield "|---" * (len(peers) + 6) + "|"
     for line in lines:
-        ratio = f"{line.ratio:.2f}" if line.ratio else ""
         yield (f"| {line.row.name} | " + " | ".join(cell(line, peer) for peer in peers) +
-               f" | {line.rate()} | {line.reached()} | {ratio} | {bar_text(line.row)} | {line.verdict()} |")
+               f" | {line.rate()} | {line.reached()} | {line.ratio_text()} | {bar_text(line.row)} | {line.verdict()} |")
     yield ""
     limits = ", ".join(f"{name} {value:.4g}" for name, value in data["limits"].items())
     yield from (f"Limits in this run (GB/s and, by dtype, GFLOP/s): {limits}.", "")
@@ -128,8 +134,7 @@ def missed_lines(groups):
         for line in sorted((line for line in lines if line.judged and not line.met), key=lambda line: line.ratio or 0):
             peer = f"{running.PEERS[line.best]} {duration(line.found['ns'][line.best])}" if line.best else ""
             ours = duration(line.ours) if line.ours else "refused: " + line.found["refused"]["nd4c"][:80]
-            ratio = f"{line.ratio:.2f}" if line.ratio else ""
-            yield f"| {group.name} | {line.row.name} | {ours} | {peer} | {ratio} | {bar_text(line.row)} |"
+            yield f"| {group.name} | {line.row.name} | {ours} | {peer} | {line.ratio_text()} | {bar_text(line.row)} |"
     yield ""
 
 
@@ -170,16 +175,17 @@ below, with two threads each. A bar is the time that a library takes, where nd4c
 """
 
 HOW = """A ratio is the best peer's time divided by nd4c's: above 1, nd4c is faster. It is the median over the rounds, in which the
-libraries take turns, and a bar of 1 is met from {tolerance} on. [Every row](performance-rows.md) is listed with all times, and
+libraries take turns. A bar says "at or above 1", and counts as met from {tolerance} on: two runs of one program differ by as
+much. The count of rows that reach the whole bar stands beside it. [Every row](performance-rows.md) is listed with all times, and
 [Measure speed](../how-to/measuring.md) says how to repeat the measurement."""
 
 ROWS_HEAD = """# Performance, every row
 
 Written by `bench/compare`, as is [the first page](performance.md). It runs nd4c and its peers in turns, with two threads each.
 Every library has a process of its own, which is stopped between its turns. A ratio is the best peer's time divided by nd4c's,
-as the median over the rounds: above 1, nd4c is faster. A bar is met if the ratio is at least {tolerance} times the bar. A row
-is unsteady if that median and the ratio of the two times shown differ by more than {unsteady:.0f} %: other work disturbed it, and
-it counts neither as met nor in a mean. nd4c is called from C; NumPy, PyTorch and the runtimes are called from Python, as their
+as the median over the rounds: above 1, nd4c is faster. The best peer is the one with the least ratio; its time is in bold. A
+bar is met if the ratio is at least {tolerance} times the bar. A row is unsteady if that median and the ratio of the two times
+differ by more than {unsteady:.0f} %: other work disturbed it. It has no ratio and counts neither as met nor in a mean. nd4c is called from C; NumPy, PyTorch and the runtimes are called from Python, as their
 users call them. Models run through each runtime's own interface, with bound inputs and outputs. OpenVINO runs only models, so
 it takes part only in rows that run a model in nd4c, too. Results are compared: a peer whose result differs does not count.
 `bench/groups` says what is timed, and the figures are in `docs/reference/performance`. "Of the limit" compares nd4c's time with
@@ -201,15 +207,15 @@ def first_table(groups):
     yield from ("| what | nd4c | best peer | ratio |", "|---|---|---|---|")
     for words, line in first_lines(groups):
         peer = f"{running.PEERS[line.best]} {duration(line.found['ns'][line.best])}" if line.best else ""
-        ratio = f"{line.ratio:.2f}" if line.ratio else ""
-        yield f"| {words} | {duration(line.ours) if line.ours else 'refused'} | {peer} | {ratio} |"
+        yield f"| {words} | {duration(line.ours) if line.ours else 'refused'} | {peer} | {line.ratio_text() or line.verdict()} |"
     yield ""
 
 
 def count_line(groups):
     lines = [line for _, lines in groups for line in lines]
     judged, unsteady = [line for line in lines if line.judged], sum(not line.steady for line in lines)
-    return (f"**{sum(line.met for line in judged)} of {len(judged)} bars are met.** " +
+    return (f"**{sum(line.met for line in judged)} of {len(judged)} bars are met**, from {TOLERANCE:g} of a bar on; "
+            f"{sum(line.reaches for line in judged)} rows reach the whole bar. " +
             (f"{unsteady} more rows were unsteady and are not judged." if unsteady else "")).rstrip()
 
 
