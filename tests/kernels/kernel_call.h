@@ -17,7 +17,7 @@
 #include "ops/op.h"
 #include "providers.h"
 
-enum { MAX_OPERANDS = 8, MAX_ATTRS = 12, TEXT_SIZE = 512 };
+enum { MAX_OPERANDS = 8, MAX_RESULTS = 8, MAX_ATTRS = 12, TEXT_SIZE = 512 };
 
 /* How an operand lies in memory: C order; channels last ([n, c, ...] stored as [n, ..., c]); every second element of a
  * C-ordered block; last two axes swapped. */
@@ -117,7 +117,7 @@ static void describe(nd4c_tensor *tensor, const operand *op, uint32_t flags) {
   }
 }
 
-/* Infers the result from frame->operands (dtype, rank, shape and memory set) and readies the call. */
+/* Infers the first result from frame->operands (dtype, rank, shape and memory set) and readies the call. */
 static void ready(call_frame *frame, const char *op_name, int32_t input_count, const nd4c_attr_value *attrs,
                   layout result) {
   const nd4c_op_info *info = NULL;
@@ -126,15 +126,16 @@ static void ready(call_frame *frame, const char *op_name, int32_t input_count, c
   for (int32_t i = 0; i < input_count; i++) {
     describe(&frame->inputs[i], &frame->operands[i], 0);
   }
-  nd4c_inferred inferred;
+  nd4c_inferred inferred[MAX_RESULTS];
   nd4c_inference inference = {
-      .op = info, .input_count = input_count, .inputs = frame->inputs, .attrs = frame->attrs, .outputs = &inferred};
+      .op = info, .input_count = input_count, .inputs = frame->inputs, .attrs = frame->attrs, .outputs = inferred};
+  assert_true(info->output_count <= MAX_RESULTS);
   if (nd4c_op_infer(nd4c_op_get_def(info->op), &inference) != ND4C_OK) {
     fail_msg("%s: %s", op_name, nd4c_error_message());
   }
-  frame->result.dtype = inferred.dtype;
-  frame->result.rank = inferred.rank;
-  memcpy(frame->result.shape, inferred.shape, sizeof frame->result.shape);
+  frame->result.dtype = inferred[0].dtype;
+  frame->result.rank = inferred[0].rank;
+  memcpy(frame->result.shape, inferred[0].shape, sizeof frame->result.shape);
   lay_out(&frame->result, result);
   describe(&frame->output, &frame->result, 0);
   frame->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
