@@ -22,5 +22,9 @@ ND4C_API double bench_limit_read(const void *from, size_t bytes, int width);
 /* Peak multiply-adds of float32, float64, bfloat16 or int8 on `width` threads, in GFLOP/s, with AMX if the processor
  * and the system allow it; 0 if there is no loop for the dtype. */
 ND4C_API double bench_limit_gflops(nd4c_dtype dtype, int width);
+/* The same of so many attempts instead of ten: for a caller that spreads its own over time. */
+ND4C_API double bench_limit_gflops_best(nd4c_dtype dtype, int width, int attempts);
+/* Threads that these functions use if `width` are asked for: one in a build without OpenMP. */
+ND4C_API int bench_limit_threads(int width);
 
 #endif

@@ -136,12 +136,12 @@ static chain find_chain(nd4c_dtype dtype) {
 }
 #endif
 
-double bench_limit_gflops(nd4c_dtype dtype, int width) {
+double bench_limit_gflops_best(nd4c_dtype dtype, int width, int attempts) {
   double best = 0;
 #if defined(__x86_64__)
   chain found = find_chain(dtype);
   const int64_t rounds = 100000;
-  for (int attempt = 0; attempt < 10 && found.run != NULL; attempt++) {
+  for (int attempt = 0; attempt < attempts && found.run != NULL; attempt++) {
     double total = 0, begin = bench_now();
 #pragma omp parallel for num_threads(width) schedule(static, 1) reduction(+ : total)
     for (int part = 0; part < width; part++) {
@@ -153,6 +153,21 @@ double bench_limit_gflops(nd4c_dtype dtype, int width) {
 #else
   (void)dtype;
   (void)width;
+  (void)attempts;
 #endif
   return best;
+}
+
+double bench_limit_gflops(nd4c_dtype dtype, int width) {
+  enum { ATTEMPTS = 10 };
+  return bench_limit_gflops_best(dtype, width, ATTEMPTS);
+}
+
+int bench_limit_threads(int width) {
+#if defined(_OPENMP)
+  return width;
+#else
+  (void)width;
+  return 1;
+#endif
 }

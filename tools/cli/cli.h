@@ -97,6 +97,8 @@ bool cli_read_number(const char *text, double most, double *number);
 
 /* Seconds of a monotonic clock. */
 double cli_seconds(void);
+/* Seconds that all threads of this process together have computed. */
+double cli_processor_seconds(void);
 /* Least first. */
 void cli_sort(double *values, int count);
 /* Of sorted numbers, the least one that so many percent of them do not exceed. */

@@ -196,18 +196,7 @@ static void print_head(const run_profile *profile) {
   cli_print_times("  without", profile->without, profile->runs);
   (void)printf("  profiling costs %+.1f %% of p50, %+.1f %% of min (both kinds of run in turns)\n",
                share(with - without, without), share(after - before, before));
-  (void)printf("limits, measured now in %.2f s:", limits->measuring);
-  for (int i = 0; i < CLI_LIMIT_PEAKS; i++) {
-    if (limits->peaks[i].operations > 0) {
-      (void)printf(" %s %.0f GFLOP/s,", limits->peaks[i].name, 1e-9 * limits->peaks[i].operations);
-    }
-  }
-  for (int i = 0; i < CLI_LIMIT_SIZES; i++) {
-    char bytes[32];
-    (void)printf("%s %.0f GB/s of %s", i == 0 ? " reads" : ",", 1e-9 * limits->reads[i].speed,
-                 cli_bytes_text((int64_t)limits->reads[i].bytes, bytes, sizeof bytes));
-  }
-  (void)printf("\n");
+  cli_limits_print(limits, stdout);
 }
 
 static void print_numbers(double seconds, double whole, double operations, double bytes, double limit) {
@@ -311,20 +300,6 @@ static void add_step(const nd4c_model *model, const run_profile *profile, const 
   }
 }
 
-static void add_limits(const cli_limits *limits, cJSON *object) {
-  (void)cJSON_AddNumberToObject(object, "seconds", limits->measuring);
-  (void)cJSON_AddNumberToObject(object, "width", limits->width);
-  cJSON *peaks = cJSON_AddObjectToObject(object, "gflops"), *reads = cJSON_AddArrayToObject(object, "reads");
-  for (int i = 0; i < CLI_LIMIT_PEAKS; i++) {
-    (void)cJSON_AddNumberToObject(peaks, limits->peaks[i].name, 1e-9 * limits->peaks[i].operations);
-  }
-  for (int i = 0; i < CLI_LIMIT_SIZES; i++) {
-    cJSON *item = add_item(reads);
-    (void)cJSON_AddNumberToObject(item, "bytes", limits->reads[i].bytes);
-    (void)cJSON_AddNumberToObject(item, "gbps", 1e-9 * limits->reads[i].speed);
-  }
-}
-
 bool run_profile_add(const nd4c_model *model, const run_profile *profile, cJSON *root) {
   int32_t count = 0;
   op_sum *sums = sum_ops(model, profile, &count);
@@ -337,7 +312,7 @@ bool run_profile_add(const nd4c_model *model, const run_profile *profile, cJSON 
   (void)cJSON_AddNumberToObject(object, "seconds", profile->seconds);
   cli_add_times(cJSON_AddObjectToObject(object, "with"), profile->with, profile->runs);
   cli_add_times(cJSON_AddObjectToObject(object, "without"), profile->without, profile->runs);
-  add_limits(&profile->limits, cJSON_AddObjectToObject(object, "limits"));
+  cli_limits_add(&profile->limits, cJSON_AddObjectToObject(object, "limits"));
   cJSON *ops = cJSON_AddArrayToObject(object, "ops"), *steps = cJSON_AddArrayToObject(object, "steps");
   for (int32_t i = 0; i < count; i++) {
     cJSON *item = add_item(ops);

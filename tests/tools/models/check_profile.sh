@@ -46,6 +46,10 @@ for kind in ("with", "without"):
 assert profile["seconds"] <= 1.2 * profile["with"]["p50_seconds"], "steps take longer than runs"
 limits = profile["limits"]
 assert limits["width"] >= 1 and len(limits["reads"]) == 7 and all(read["gbps"] > 0 for read in limits["reads"])
+sizes = ("32.0 KiB", "128 KiB", "512 KiB", "2.0 MiB", "8.0 MiB", "32.0 MiB", "128 MiB")
+known = [name for name, peak in limits["gflops"].items() if peak > 0] + ["reads of " + size for size in sizes]
+assert limits["processor"] > 0 and set(limits["unreliable"]) <= set(known)
+assert limits["processor"] >= 0.8 or limits["unreliable"] == known, "a busy machine: all limits are unreliable"
 trace = json.load(open(sys.argv[2], encoding="utf-8"))
 events = [event for event in trace["traceEvents"] if event["cat"] == "op"]
 assert len(events) == len(steps), "one run is recorded"
