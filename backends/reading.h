@@ -39,6 +39,19 @@ static inline bool nd4c_in_c_order(const nd4c_tensor *x) {
   return true;
 }
 
+enum { ND4C_MOST_COPIES = 16 /* elements of scratch that a kernel copies for one in memory */ };
+
+/* Elements of memory from the first to the last one that x, which is not empty, has. A view lies in its memory, so
+ * nothing overflows. */
+static inline int64_t nd4c_memory_span(const nd4c_tensor *x) {
+  int64_t span = 1;
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    const int64_t stride = x->strides[axis] < 0 ? -x->strides[axis] : x->strides[axis];
+    span += (x->shape[axis] - 1) * stride;
+  }
+  return span;
+}
+
 /* C-order strides. */
 static inline void nd4c_dense_strides(int32_t rank, const int64_t *shape, int64_t *strides) {
   int64_t stride = 1;

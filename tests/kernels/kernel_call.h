@@ -118,8 +118,8 @@ static void describe(nd4c_tensor *tensor, const operand *op, uint32_t flags) {
 }
 
 /* Infers the first result from frame->operands (dtype, rank, shape and memory set) and readies the call. */
-static void ready(call_frame *frame, const char *op_name, int32_t input_count, const nd4c_attr_value *attrs,
-                  layout result) {
+static inline void ready(call_frame *frame, const char *op_name, int32_t input_count, const nd4c_attr_value *attrs,
+                         layout result) {
   const nd4c_op_info *info = NULL;
   assert_int_equal(nd4c_op_find(op_name, &info), ND4C_OK);
   memcpy(frame->attrs, attrs, (size_t)info->attr_count * sizeof *attrs);
@@ -148,7 +148,7 @@ static void ready(call_frame *frame, const char *op_name, int32_t input_count, c
                             .width = 2};
 }
 
-static void release(call_frame *frame) {
+static inline void release(call_frame *frame) {
   for (int32_t i = 0; i < MAX_OPERANDS; i++) {
     free(frame->operands[i].memory);
   }

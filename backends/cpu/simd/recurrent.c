@@ -1,11 +1,13 @@
 /* lstm and gru of engine simd: f32 with the usual functions. What x adds to all gates is one large product for several
  * steps. Each step adds the state's product, one block of hidden units for each worker, and applies the gates while the
- * sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call. dispatch/choice.c
- * asks these kernels. */
+ * sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call. Operands may have
+ * any strides: x and the states are read row by row where they lie, or are copied first if the elements of a row have
+ * gaps. dispatch/choice.c asks these kernels. */
 #include <string.h>
 
 #include "backends/cpu/reference/work.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/nest.h"
 
 /* Bytes of x's part of the gates that are computed ahead: they stay in the L2 cache. */
 enum { AHEAD_BYTES = 1 << 20, ROWS_TOGETHER = 32 };
@@ -51,6 +53,10 @@ static bool usual_functions(const nd4c_call *call, bool is_lstm) {
   return ND4C_REAL_OF(call, rnn_clip) <= 0;
 }
 
+static bool has_dense_rows(const nd4c_tensor *x) {
+  return x->shape[x->rank - 1] == 1 || x->strides[x->rank - 1] == 1;
+}
+
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   bool is_lstm = call->op->op == ND4C_OP_lstm;
   ND4C_CPU_DECLINE_IF(!usual_functions(call, is_lstm), "other functions than sigmoid and tanh, or inputs clipped");
@@ -59,12 +65,17 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
       "peepholes or input_forget");
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *x = i == ND4C_IN_rnn_sequence_lengths ? NULL : nd4c_cpu_input(call, i);
-    ND4C_CPU_DECLINE_IF(x != NULL && (x->dtype != ND4C_FLOAT32 || x->size == 0 || !nd4c_in_c_order(x)),
-                        "an operand is not float32, is empty or has gaps");
+    const char *name = call->op->inputs[i].name;
+    ND4C_CPU_DECLINE_IF(x != NULL && x->dtype != ND4C_FLOAT32, "%s is not float32", name);
+    ND4C_CPU_DECLINE_IF(x != NULL && x->size == 0, "%s is empty", name);
+    const bool copied = i <= ND4C_IN_rnn_r && (i != ND4C_IN_rnn_x || !has_dense_rows(x));
+    ND4C_CPU_DECLINE_IF(copied && x->size / ND4C_MOST_COPIES > nd4c_memory_span(x),
+                        "%s has more than %d elements for each one in memory", name, ND4C_MOST_COPIES);
   }
+  static const char *const results[] = {"y", "h", "c"};
   for (int32_t i = 0; i < call->output_count; i++) {
-    ND4C_CPU_DECLINE_IF(call->outputs[i].size == 0 || !nd4c_in_c_order(&call->outputs[i]),
-                        "a result is empty or has gaps");
+    ND4C_CPU_DECLINE_IF(call->outputs[i].size == 0, "%s is empty", results[i]);
+    ND4C_CPU_DECLINE_IF(!has_dense_rows(&call->outputs[i]), "the last axis of %s has gaps", results[i]);
   }
   return true;
 }
@@ -83,33 +94,38 @@ static int64_t packed_bytes(const shape *s) {
 
 typedef struct pack_job {
   const shape *s;
-  const float *w, *r;
+  const nd4c_tensor *w, *r;
   float *to;
 } pack_job;
+
+/* Packs `gates` gates of a block of units, from the gate `first` on. */
+static void pack_gates(const shape *s, const nd4c_tensor *weights, int64_t block, int64_t first, int64_t gates,
+                       float *to) {
+  int64_t unit = block % s->blocks * s->lanes, row = weights->strides[1];
+  int64_t units = s->hidden - unit < s->lanes ? s->hidden - unit : s->lanes;
+  const float *from =
+      (const float *)weights->data + block / s->blocks * weights->strides[0] + (first * s->hidden + unit) * row;
+  nd4c_simd.recurrent->pack(gates, units, weights->shape[2], from, s->hidden * row, row, weights->strides[2], to);
+}
 
 static void pack_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const pack_job *j = user;
   const shape *s = j->s;
   (void)worker;
   for (int64_t index = begin; index < end; index++) {
-    int64_t direction = index / s->blocks, unit = index % s->blocks * s->lanes;
-    int64_t units = s->hidden - unit < s->lanes ? s->hidden - unit : s->lanes;
-    const float *w = j->w + (direction * s->gates * s->hidden + unit) * s->inputs;
-    const float *r = j->r + (direction * s->gates * s->hidden + unit) * s->hidden;
     float *to = j->to + index * block_numbers(s);
-    nd4c_simd.recurrent->pack(s->gates, units, s->inputs, w, s->hidden * s->inputs, s->inputs, 1, to);
+    pack_gates(s, j->w, index, 0, s->gates, to);
     to += s->wide * s->inputs;
-    int64_t first = s->is_lstm || s->before_reset ? s->gates : 2, gate = s->hidden * s->hidden;
-    nd4c_simd.recurrent->pack(first, units, s->hidden, r, gate, s->hidden, 1, to);
+    int64_t first = s->is_lstm || s->before_reset ? s->gates : 2;
+    pack_gates(s, j->r, index, 0, first, to);
     if (first < s->gates) {
-      nd4c_simd.recurrent->pack(1, units, s->hidden, r + first * gate, gate, s->hidden, 1,
-                                to + first * s->lanes * s->hidden);
+      pack_gates(s, j->r, index, first, 1, to + first * s->lanes * s->hidden);
     }
   }
 }
 
 static void pack_weights(const nd4c_call *call, const shape *s, float *to) {
-  pack_job j = {s, call->inputs[ND4C_IN_rnn_w].data, call->inputs[ND4C_IN_rnn_r].data, to};
+  pack_job j = {s, &call->inputs[ND4C_IN_rnn_w], &call->inputs[ND4C_IN_rnn_r], to};
   nd4c_cpu_parallel(s->directions * s->blocks, 1, call->width, pack_range, &j);
 }
 
@@ -149,7 +165,7 @@ static void unprepare(void *result) {
 
 /* Parts of the scratch memory, in bytes from its start. */
 typedef struct places {
-  int64_t packed, ahead, zeros, bias, z, reset, lengths, workers, worker_bytes, end;
+  int64_t packed, x, h, ahead, zeros, bias, z, reset, lengths, workers, worker_bytes, end;
 } places;
 
 static int64_t take(int64_t *end, int64_t numbers) {
@@ -158,12 +174,18 @@ static int64_t take(int64_t *end, int64_t numbers) {
   return at;
 }
 
+static int64_t copied_numbers(const nd4c_tensor *x) {
+  return x == NULL || has_dense_rows(x) ? 0 : x->size;
+}
+
 static places places_of(const nd4c_call *call, const shape *s) {
   const state *st = call->state;
   places p = {0};
   p.packed = take(&p.end, st->packed == NULL ? packed_bytes(s) / (int64_t)sizeof(float) : 0);
   p.ahead = take(&p.end, s->directions * s->ahead * s->batch * s->blocks * s->wide);
-  p.zeros = take(&p.end, s->directions * s->batch * s->hidden);
+  p.x = take(&p.end, copied_numbers(&call->inputs[ND4C_IN_rnn_x]));
+  p.h = take(&p.end, copied_numbers(nd4c_cpu_input(call, ND4C_IN_rnn_initial_h)));
+  p.zeros = take(&p.end, s->hidden);
   p.bias = take(&p.end, s->directions * 2 * s->blocks * s->wide);
   p.z = take(&p.end, s->directions * s->batch * s->blocks * s->lanes);
   p.reset = take(&p.end, s->directions * s->batch * s->blocks * s->lanes);
@@ -176,6 +198,30 @@ static places places_of(const nd4c_call *call, const shape *s) {
 static int64_t scratch_bytes(const nd4c_call *call) {
   shape s = shape_of(call);
   return places_of(call, &s).end;
+}
+
+/* x or a state: rows without gaps, one for each sequence and step of x, or each sequence and direction of a state. */
+typedef struct rows {
+  float *data;
+  int64_t sequence, other; /* strides */
+} rows;
+
+static rows rows_of(const shape *s, const nd4c_tensor *x) {
+  const int32_t sequence = s->batch_first ? 0 : 1;
+  return (rows){.data = x->data, .sequence = x->strides[sequence], .other = x->strides[1 - sequence]};
+}
+
+/* Of the operand where it lies, or else of its copy at `to`. */
+static rows rows_to_read(const shape *s, const nd4c_tensor *x, void *to, int32_t width) {
+  int64_t dense[3];
+  nd4c_tensor copy = *x;
+  if (!has_dense_rows(x)) {
+    nd4c_dense_strides(x->rank, x->shape, dense);
+    copy.strides = dense;
+    copy.data = to;
+    nd4c_nest_copy_tensor(x, &copy, width);
+  }
+  return rows_of(s, &copy);
 }
 
 /* -- steps ------------------------------------------------------------------------------------------------------ */
@@ -331,29 +377,38 @@ static void run_step(team *both, int32_t width) {
 
 /* Orders the biases by block. The biases of w and r are added, except for a hidden gate whose state part is reset
  * separately. */
-static void take_biases(const shape *s, const float *given, float *x_bias, float *r_bias) {
-  int64_t rows = s->gates * s->hidden;
+static void take_biases(const shape *s, const float *given, int64_t step, float *x_bias, float *r_bias) {
+  int64_t numbers = s->gates * s->hidden;
   memset(x_bias, 0, (size_t)(s->blocks * s->wide) * sizeof(float));
   memset(r_bias, 0, (size_t)(s->blocks * s->wide) * sizeof(float));
-  for (int64_t row = 0; given != NULL && row < rows; row++) {
+  for (int64_t row = 0; given != NULL && row < numbers; row++) {
     int64_t gate = row / s->hidden, unit = row % s->hidden;
     int64_t at = unit / s->lanes * s->wide + gate * s->lanes + unit % s->lanes;
+    float of_x = given[row * step], of_r = given[(numbers + row) * step];
     bool apart = s->before_reset && gate == 2;
-    x_bias[at] = apart ? given[row] : given[row] + given[rows + row];
-    r_bias[at] = apart ? given[rows + row] : 0;
+    x_bias[at] = apart ? of_x : of_x + of_r;
+    r_bias[at] = apart ? of_r : 0;
   }
 }
 
 /* A direction's steps and states in the call's operands. */
-static void place_direction(const nd4c_call *call, job *j, int64_t direction, const float *initial) {
+static void place_direction(const nd4c_call *call, job *j, int64_t direction, const rows *x, const rows *initial) {
   const shape *s = &j->s;
+  const nd4c_tensor *y = &call->outputs[0];
   j->back = s->back_only || direction == 1;
-  j->y_time = s->batch_first ? s->directions * s->hidden : s->directions * s->batch * s->hidden;
-  j->y_first = (float *)call->outputs[0].data + direction * (s->batch_first ? s->hidden : s->batch * s->hidden);
-  j->y_step = s->batch_first ? s->steps * s->directions * s->hidden : s->hidden;
-  j->c_step = s->batch_first ? s->directions * s->hidden : s->hidden;
-  j->before = initial;
-  j->before_step = j->c_step;
+  j->x = x->data;
+  j->x_time = x->other;
+  j->x_sequence = x->sequence;
+  j->y_time = y->strides[s->batch_first ? 1 : 0];
+  j->y_step = y->strides[s->batch_first ? 0 : 2];
+  j->y_first = (float *)y->data + direction * y->strides[s->batch_first ? 2 : 1];
+  j->before = initial->data + direction * initial->other;
+  j->before_step = initial->sequence;
+  if (s->is_lstm) {
+    const rows c = rows_of(s, &call->outputs[2]);
+    j->c = c.data + direction * c.other;
+    j->c_step = c.sequence;
+  }
 }
 
 /* -- sequences of their own lengths: they take no part in the steps beyond them ------------------------------------ */
@@ -444,14 +499,48 @@ static void directions_range(void *user, int64_t begin, int64_t end, int32_t wor
   }
 }
 
+/* The cells begin in their result. `zero`: where they are not given. */
+static void start_cells(const nd4c_call *call, float *zero) {
+  static const int64_t repeated[3] = {0, 0, 0};
+  const nd4c_tensor *given = nd4c_cpu_input(call, ND4C_IN_lstm_initial_c), *to = &call->outputs[2];
+  nd4c_tensor zeros = *to;
+  zeros.strides = repeated;
+  zeros.data = zero;
+  nd4c_nest_copy_tensor(given != NULL ? given : &zeros, to, call->width);
+}
+
+static void start_direction(const nd4c_call *call, const places *p, int64_t direction, job *j) {
+  const shape *s = &j->s;
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_rnn_bias);
+  char *scratch = call->scratch;
+  const int64_t states = s->batch * s->blocks * s->lanes;
+  float *x_bias = (float *)(void *)(scratch + p->bias) + direction * 2 * s->blocks * s->wide;
+  float *r_bias = x_bias + s->blocks * s->wide;
+  const float *given = bias != NULL ? (const float *)bias->data + direction * bias->strides[0] : NULL;
+  take_biases(s, given, bias != NULL ? bias->strides[1] : 0, x_bias, r_bias);
+  j->x_bias = x_bias;
+  j->r_bias = r_bias;
+  j->ahead = (float *)(void *)(scratch + p->ahead) + direction * s->ahead * s->batch * s->blocks * s->wide;
+  j->z = (float *)(void *)(scratch + p->z) + direction * states;
+  j->reset = (float *)(void *)(scratch + p->reset) + direction * states;
+}
+
+static void finish_direction(const nd4c_call *call, int64_t direction, const job *j) {
+  const shape *s = &j->s;
+  const rows h = rows_of(s, &call->outputs[1]);
+  for (int64_t i = 0; i < s->batch; i++) {
+    memcpy(h.data + direction * h.other + i * h.sequence, j->before + i * j->before_step,
+           (size_t)s->hidden * sizeof(float));
+  }
+  clear_results(j);
+}
+
 static nd4c_status run(const nd4c_call *call) {
   const state *st = call->state;
-  shape s = shape_of(call);
-  places p = places_of(call, &s);
+  const shape s = shape_of(call);
+  const places p = places_of(call, &s);
   char *scratch = call->scratch;
   const nd4c_tensor *h = nd4c_cpu_input(call, ND4C_IN_rnn_initial_h);
-  const nd4c_tensor *c = s.is_lstm ? nd4c_cpu_input(call, ND4C_IN_lstm_initial_c) : NULL;
-  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_rnn_bias);
   int64_t *lengths = NULL;
   if (nd4c_cpu_input(call, ND4C_IN_rnn_sequence_lengths) != NULL) {
     lengths = (int64_t *)(void *)(scratch + p.lengths);
@@ -462,34 +551,18 @@ static nd4c_status run(const nd4c_call *call) {
     packed = (float *)(void *)(scratch + p.packed);
     pack_weights(call, &s, packed);
   }
-  float *biases = (float *)(void *)(scratch + p.bias);
-  memset(zeros, 0, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
-  if (s.is_lstm && c == NULL) {
-    memset(call->outputs[2].data, 0, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
-  } else if (s.is_lstm) {
-    memmove(call->outputs[2].data, c->data, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
+  memset(zeros, 0, (size_t)s.hidden * sizeof(float));
+  const rows x = rows_to_read(&s, &call->inputs[ND4C_IN_rnn_x], scratch + p.x, call->width);
+  const rows initial = h != NULL ? rows_to_read(&s, h, scratch + p.h, call->width) : (rows){.data = zeros};
+  if (s.is_lstm) {
+    start_cells(call, zeros);
   }
   team both = {.directions = s.directions, .workers = scratch + p.workers, .worker_bytes = p.worker_bytes};
-  int64_t states = s.batch * s.blocks * s.lanes;
   for (int64_t direction = 0; direction < s.directions; direction++) {
-    int64_t at = direction * (s.batch_first ? s.hidden : s.batch * s.hidden);
-    const float *given = bias != NULL ? (const float *)bias->data + direction * 2 * s.gates * s.hidden : NULL;
-    float *x_bias = biases + direction * 2 * s.blocks * s.wide, *r_bias = x_bias + s.blocks * s.wide;
-    take_biases(&s, given, x_bias, r_bias);
     job *j = &both.jobs[direction];
-    *j = (job){.s = s,
-               .x = call->inputs[ND4C_IN_rnn_x].data,
-               .packed = packed + direction * s.blocks * block_numbers(&s),
-               .x_bias = x_bias,
-               .r_bias = r_bias,
-               .ahead = (float *)(void *)(scratch + p.ahead) + direction * s.ahead * s.batch * s.blocks * s.wide,
-               .x_time = s.batch_first ? s.inputs : s.batch * s.inputs,
-               .x_sequence = s.batch_first ? s.steps * s.inputs : s.inputs,
-               .z = (float *)(void *)(scratch + p.z) + direction * states,
-               .reset = (float *)(void *)(scratch + p.reset) + direction * states,
-               .lengths = lengths,
-               .c = s.is_lstm ? (float *)call->outputs[2].data + at : NULL};
-    place_direction(call, j, direction, h != NULL ? (const float *)h->data + at : zeros);
+    *j = (job){.s = s, .packed = packed + direction * s.blocks * block_numbers(&s), .lengths = lengths};
+    start_direction(call, &p, direction, j);
+    place_direction(call, j, direction, &x, &initial);
   }
   if (call->width == s.directions) { /* a thread for each: the directions need not meet at all */
     nd4c_cpu_parallel(s.directions, 1, call->width, directions_range, &both);
@@ -497,12 +570,7 @@ static nd4c_status run(const nd4c_call *call) {
     run_steps(&both, call->width);
   }
   for (int64_t direction = 0; direction < s.directions; direction++) {
-    const job *j = &both.jobs[direction];
-    float *last = (float *)call->outputs[1].data + direction * (s.batch_first ? s.hidden : s.batch * s.hidden);
-    for (int64_t i = 0; i < s.batch; i++) {
-      memcpy(last + i * j->c_step, j->before + i * j->before_step, (size_t)s.hidden * sizeof(float));
-    }
-    clear_results(j);
+    finish_direction(call, direction, &both.jobs[direction]);
   }
   return ND4C_OK;
 }

@@ -5,9 +5,8 @@
 #include "backends/cpu/support/nest.h"
 
 enum {
-  OPERANDS = 16,    /* inputs and outputs of a call */
-  CAST_COST = 2,    /* of an element, in the unit of nd4c_nest_run */
-  MOST_COPIES = 16, /* elements of scratch for one in memory */
+  OPERANDS = 16, /* inputs and outputs of a call */
+  CAST_COST = 2, /* of an element, in the unit of nd4c_nest_run */
   ALIGNMENT = 64
 };
 
@@ -17,7 +16,7 @@ typedef struct widened {
   nd4c_call call;
   bool once;    /* axes that repeat an input have the stride 0 in the widened one, too */
   bool repeats; /* an input has such an axis */
-  bool bounded; /* no operand has more than MOST_COPIES elements for one in memory; else bytes means nothing */
+  bool bounded; /* no operand has more than ND4C_MOST_COPIES elements for one in memory; else bytes means nothing */
   nd4c_tensor tensors[OPERANDS]; /* inputs, then outputs */
   int64_t strides[OPERANDS][ND4C_CPU_MAX_RANK];
   int64_t bytes; /* of the widened operands */
@@ -35,16 +34,6 @@ static bool is_half(nd4c_dtype dtype) {
 
 static bool is_repeated(const nd4c_tensor *x, int32_t axis) {
   return x->strides[axis] == 0 && x->shape[axis] > 1;
-}
-
-/* Elements of memory from the first to the last one that x has. A view lies in its memory, so nothing overflows. */
-static int64_t span_of(const nd4c_tensor *x) {
-  int64_t span = 1;
-  for (int32_t axis = 0; axis < x->rank; axis++) {
-    const int64_t stride = x->strides[axis] < 0 ? -x->strides[axis] : x->strides[axis];
-    span += (x->shape[axis] - 1) * stride;
-  }
-  return span;
 }
 
 /* The strides of the widened operand; gives its elements. x is not empty, its size is a number. */
@@ -72,7 +61,7 @@ static void widen_operand(widened *w, int32_t at, const nd4c_tensor *x, char *sc
   const int64_t elements = x->size == 0 ? 0 : lay_out(x, w->once, w->strides[at]);
   if (x->size == 0) {
     nd4c_dense_strides(x->rank, x->shape, w->strides[at]);
-  } else if (elements / MOST_COPIES > span_of(x)) {
+  } else if (elements / ND4C_MOST_COPIES > nd4c_memory_span(x)) {
     w->bounded = false;
   }
   w->repeats = w->repeats || repeats;
@@ -130,7 +119,7 @@ static const nd4c_kernel *find(const nd4c_call *call, widened *w, char *reason, 
     widen_call(call, pass == 0, NULL, w);
     if (!w->bounded) {
       (void)nd4c_cpu_decline(reason, reason_size, "an operand has more than %d elements for each one in memory",
-                             MOST_COPIES);
+                             ND4C_MOST_COPIES);
     } else {
       kernel = find_kernel(call, w, reason, reason_size);
     }
