@@ -59,6 +59,55 @@ static void other_order(nd4c_graph *graph) {
   exact_output(graph, check_binary(graph, ND4C_OP_subtract, y, x));
 }
 
+/* Ops whose results are the same to the bit when their operands change places. */
+static void commutative_numbers(nd4c_graph *graph) {
+  static const nd4c_op ops[] = {ND4C_OP_add, ND4C_OP_multiply, ND4C_OP_equal, ND4C_OP_not_equal};
+  const nd4c_value x = f32(graph), y = f32(graph);
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    exact_output(graph, check_binary(graph, ops[i], x, y));
+    exact_output(graph, check_binary(graph, ops[i], y, x));
+  }
+}
+
+static void commutative_bits(nd4c_graph *graph) {
+  static const nd4c_op ops[] = {ND4C_OP_bitwise_and, ND4C_OP_bitwise_or, ND4C_OP_bitwise_xor,
+                                ND4C_OP_logical_and, ND4C_OP_logical_or, ND4C_OP_logical_xor};
+  const nd4c_value x = exact_vector(graph, ND4C_BOOL), y = exact_vector(graph, ND4C_BOOL);
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    exact_output(graph, check_binary(graph, ops[i], x, y));
+    exact_output(graph, check_binary(graph, ops[i], y, x));
+  }
+}
+
+static void other_order_of_all(nd4c_graph *graph) {
+  static const nd4c_op ops[] = {ND4C_OP_divide,     ND4C_OP_power,   ND4C_OP_remainder,     ND4C_OP_less,
+                                ND4C_OP_less_equal, ND4C_OP_greater, ND4C_OP_greater_equal, ND4C_OP_atan2};
+  const nd4c_value x = f32(graph), y = f32(graph);
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    exact_output(graph, check_binary(graph, ops[i], x, y));
+    exact_output(graph, check_binary(graph, ops[i], y, x));
+  }
+}
+
+/* The larger of 0 and -0 is the one that a kernel finds first or last: a division by it shows its sign. */
+static void other_order_of_zeros(nd4c_graph *graph) {
+  static const nd4c_op ops[] = {ND4C_OP_maximum, ND4C_OP_minimum};
+  const nd4c_value x = f32(graph), y = negative(graph, x), one = exact_scalar(graph, ND4C_FLOAT32, 1);
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    exact_output(graph, check_binary(graph, ND4C_OP_divide, one, check_binary(graph, ops[i], x, y)));
+    exact_output(graph, check_binary(graph, ND4C_OP_divide, one, check_binary(graph, ops[i], y, x)));
+  }
+}
+
+static void other_order_of_complex(nd4c_graph *graph) {
+  const int64_t pairs[] = {5, 2};
+  const nd4c_value x = check_unary(graph, ND4C_OP_view_as_complex, exact_input(graph, ND4C_FLOAT32, 2, pairs));
+  const nd4c_value y = check_unary(graph, ND4C_OP_view_as_complex, exact_input(graph, ND4C_FLOAT32, 2, pairs));
+  const nd4c_value xy = check_binary(graph, ND4C_OP_multiply, x, y), yx = check_binary(graph, ND4C_OP_multiply, y, x);
+  exact_output(graph, check_unary(graph, ND4C_OP_view_as_real, xy));
+  exact_output(graph, check_unary(graph, ND4C_OP_view_as_real, yx));
+}
+
 static void zeros_of_both_signs(nd4c_graph *graph) {
   const nd4c_value x = f32(graph);
   exact_output(graph, check_binary(graph, ND4C_OP_divide, x, exact_scalar(graph, ND4C_FLOAT32, 0.0)));
@@ -75,7 +124,12 @@ static const exact_case cse[] = {
     {"equal nodes, operands exchanged", "cse", 2, 3, equal_nodes, 0},
     {"equal scalars", "cse", 2, 3, equal_scalars, 0},
     {"other attributes", "cse", 0, 2, other_attributes, 0},
+    {"operands of commutative ops exchanged", "cse", 4, 8, commutative_numbers, 0},
+    {"operands of commutative ops of bits exchanged", "cse", 6, 12, commutative_bits, 0},
     {"operands of a difference exchanged", "cse", 0, 2, other_order, 0},
+    {"operands of other ops exchanged", "cse", 0, 16, other_order_of_all, 0},
+    {"operands of maximum and minimum exchanged", "cse", 0, 9, other_order_of_zeros, 0},
+    {"operands of complex products exchanged", "cse", 0, 6, other_order_of_complex, 0},
     {"0 and -0", "cse", 0, 2, zeros_of_both_signs, 0},
     {"scalars of other shapes", "cse", 0, 2, scalars_of_other_shape, 0},
 };
@@ -240,6 +294,39 @@ static void concat_on_other_axis(nd4c_graph *graph) {
   exact_output(graph, negative(graph, join(graph, parts, 2, 0)));
 }
 
+/* Parts that follow each other on axis 0, but are not one slice: each case breaks one thing that a slice needs. */
+static void concat_of_other_sources(nd4c_graph *graph) {
+  const nd4c_value x = cube(graph), y = cube(graph);
+  const nd4c_value parts[] = {cut(graph, x, 0, 0, 2, 1), cut(graph, y, 0, 2, 4, 1)};
+  exact_output(graph, negative(graph, join(graph, parts, 2, 0)));
+}
+
+static void concat_of_other_starts(nd4c_graph *graph) {
+  const nd4c_value x = cube(graph);
+  const nd4c_value parts[] = {cut(graph, cut(graph, x, 0, 0, 2, 1), 1, 0, 3, 1),
+                              cut(graph, cut(graph, x, 0, 2, 4, 1), 1, 1, 4, 1)};
+  exact_output(graph, negative(graph, join(graph, parts, 2, 0)));
+}
+
+static void concat_of_other_steps(nd4c_graph *graph) {
+  const nd4c_value x = cube(graph);
+  const nd4c_value parts[] = {cut(graph, cut(graph, x, 0, 0, 2, 1), 1, 0, 3, 1),
+                              cut(graph, cut(graph, x, 0, 2, 4, 1), 1, 0, 6, 2)};
+  exact_output(graph, negative(graph, join(graph, parts, 2, 0)));
+}
+
+static void concat_of_a_first_with_gaps(nd4c_graph *graph) {
+  const nd4c_value x = cube(graph);
+  const nd4c_value parts[] = {cut(graph, x, 1, 0, 3, 2), cut(graph, x, 1, 2, 3, 1)}; /* 0, 2; 2 */
+  exact_output(graph, negative(graph, join(graph, parts, 2, 1)));
+}
+
+static void concat_of_a_second_with_gaps(nd4c_graph *graph) {
+  const nd4c_value x = cube(graph);
+  const nd4c_value parts[] = {cut(graph, x, 1, 0, 2, 1), cut(graph, x, 1, 2, 6, 2)}; /* 0, 1; 2, 4 */
+  exact_output(graph, negative(graph, join(graph, parts, 2, 1)));
+}
+
 static void concat_of_concat(nd4c_graph *graph) {
   const nd4c_value x = cube(graph), y = cube(graph), z = cube(graph);
   const nd4c_value inner = join(graph, (nd4c_value[]){x, y}, 2, 0);
@@ -269,6 +356,11 @@ static const exact_case slices[] = {
     {"a part that is promoted", "slices", 0, 2, part_of_other_dtype, 0},
     {"parts in another order", "slices", 0, 2, concat_in_other_order, 0},
     {"parts on another axis", "slices", 0, 2, concat_on_other_axis, 0},
+    {"parts of other values", "slices", 0, 2, concat_of_other_sources, 0},
+    {"parts that start elsewhere on another axis", "slices", 2, 2, concat_of_other_starts, 0},
+    {"parts of other steps on another axis", "slices", 2, 2, concat_of_other_steps, 0},
+    {"a first part with gaps", "slices", 0, 2, concat_of_a_first_with_gaps, 0},
+    {"a second part with gaps", "slices", 0, 2, concat_of_a_second_with_gaps, 0},
     {"another reader of the inner concat", "slices", 0, 2, concat_read_twice, 0},
 };
 
