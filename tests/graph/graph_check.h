@@ -16,6 +16,9 @@
 
 #include "base/alloc.h"
 #include "base/recycle.h"
+#include "device/registry/candidate.h"
+#include "device/registry/candidate_list.h"
+#include "dispatch/engines.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
 #include "nd4c/nd4c.h"
@@ -65,6 +68,23 @@ static inline nd4c_array *check_array(nd4c_dtype dtype, int32_t rank, const int6
     }
   }
   return array;
+}
+
+/* Whether plans for the CPU may use the engine: its library is here, and the settings allow it. */
+static inline bool check_has_engine(const char *name) {
+  const nd4c_candidate *cpu = nd4c_candidates_find("cpu"), *brought_by = NULL;
+  const nd4c_engine *engine = NULL;
+  nd4c_engine_rules rules;
+  char text[1024];
+  nd4c_engine_rules_read(&rules);
+  assert_non_null(cpu);
+  for (int32_t i = 0; (engine = nd4c_candidate_engine(cpu, i, &brought_by)) != NULL; i++) {
+    if (strcmp(engine->name, name) == 0) {
+      return (engine->state == NULL || engine->state(true, text, sizeof text)) &&
+             !nd4c_engine_is_disabled(&rules, name) && (rules.forced[0] == '\0' || nd4c_engine_is_forced(&rules, name));
+    }
+  }
+  return false;
 }
 
 /* -- building ------------------------------------------------------------------------------------------------------ */

@@ -121,7 +121,8 @@ static bool has_order(const nd4c_plan *plan, nd4c_op op) {
   return false;
 }
 
-/* A step up of a U-shaped network: no operand is reordered between the two convs. */
+/* A step up of a U-shaped network: oneDNN reorders no operand between the two convs. Without it a conv of another
+ * engine may have an order that no transposed conv has. */
 static void transposed_convs_have_the_order_of_convs(void **state) {
   (void)state;
   nd4c_value x = ND4C_VALUE_NONE;
@@ -132,7 +133,9 @@ static void transposed_convs_have_the_order_of_convs(void **state) {
   const nd4c_value up = check_op(graph, ND4C_OP_conv_transpose, (nd4c_value[]){x, w}, 2, &strides, 1);
   CHECK_OK(nd4c_graph_output(graph, "y", make_conv(graph, up, 24, 8, 3)));
   nd4c_plan *plan = check_graph(graph, 11, 1e-4);
-  assert_int_equal(has_order(plan, ND4C_OP_conv_transpose), has_order(plan, ND4C_OP_conv));
+  if (check_has_engine("onednn")) {
+    assert_int_equal(has_order(plan, ND4C_OP_conv_transpose), has_order(plan, ND4C_OP_conv));
+  }
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
 }
