@@ -397,25 +397,56 @@ static void refuses_inner_graphs_that_are_not_right(void **state) {
   }
 }
 
+/* A graph with `depth` Ifs in each other, each the first branch of the one around. Where c is true all branches negate,
+ * and so does each graph around them: y is x negated depth + 1 times; where c is false, twice. */
+enum { DEEPEST = 42 };
+
+static wire_bytes *build_deep(int depth) {
+  wire_bytes *graph = calloc(1, sizeof *graph), *inner = calloc(1, sizeof *inner), *other = calloc(1, sizeof *other);
+  assert_true(graph != NULL && inner != NULL && other != NULL);
+  build_nodes(graph, "Neg x > y");
+  build_nodes(other, "Neg x > y");
+  build_name(other, 12, "y");
+  for (int i = 0; i < depth; i++) {
+    build_name(graph, 12, "y");
+    memcpy(inner, graph, sizeof *inner);
+    graph->size = 0;
+    build_holder(graph, "If c > z", "then_branch", inner, "else_branch", other);
+    build_nodes(graph, "Neg z > y");
+  }
+  free(inner);
+  free(other);
+  return graph;
+}
+
+/* The deepest that is one node, and the deepest that can be read, whose outer branches are interpreted. */
+static void graphs_lie_in_each_other(void **state) {
+  (void)state;
+  static const int depths[] = {ND4C_CONTROL_DEPTH - 1, ND4C_CONTROL_DEPTH, DEEPEST};
+  for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+    wire_bytes *bytes = calloc(1, sizeof *bytes), *graph = build_deep(depths[i]);
+    assert_non_null(bytes);
+    nd4c_model *model = open_model(bytes, graph, 9);
+    const float sign = depths[i] % 2 == 0 ? -1 : 1;
+    expect_values(model, ND4C_BOOL, 1, 2, (const float[]){sign * 1, sign * 2});
+    expect_values(model, ND4C_BOOL, 0, 2, (const float[]){1, 2});
+    nd4c_model_close(model);
+    free(bytes);
+    free(graph);
+  }
+}
+
 static void refuses_graphs_too_deep(void **state) {
   (void)state;
-  wire_bytes *bytes = calloc(1, sizeof *bytes);
-  wire_bytes *graph = calloc(1, sizeof *graph);
-  wire_bytes *outer = calloc(1, sizeof *outer);
-  assert_true(bytes != NULL && graph != NULL && outer != NULL);
-  build_nodes(graph, "Neg x > y");
-  build_name(graph, 12, "y");
-  for (int i = 0; i < 40; i++) {
-    memset(outer, 0, sizeof *outer);
-    build_holder(outer, "If c > y", "then_branch", graph, NULL, NULL);
-    build_name(outer, 12, "y");
-    memcpy(graph, outer, sizeof *graph);
+  static const int depths[] = {DEEPEST + 1, 600};
+  for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+    wire_bytes *bytes = calloc(1, sizeof *bytes), *graph = build_deep(depths[i]);
+    assert_non_null(bytes);
+    build_model(bytes, graph, 16);
+    expect_refusal(bytes, ND4C_FORMAT, "messages are nested deeper than 128");
+    free(bytes);
+    free(graph);
   }
-  build_model(bytes, graph, 16);
-  expect_refusal(bytes, ND4C_FORMAT, "nested deeper than");
-  free(bytes);
-  free(graph);
-  free(outer);
 }
 
 /* -- functions ------------------------------------------------------------------------------------------------- */
@@ -646,6 +677,7 @@ int main(void) {
                                      cmocka_unit_test(loop_runs_as_often_as_the_input_says),
                                      cmocka_unit_test(refuses_bodies_that_do_not_agree),
                                      cmocka_unit_test(refuses_inner_graphs_that_are_not_right),
+                                     cmocka_unit_test(graphs_lie_in_each_other),
                                      cmocka_unit_test(refuses_graphs_too_deep),
                                      cmocka_unit_test(functions_are_inlined),
                                      cmocka_unit_test(refuses_functions_without_end),

@@ -193,7 +193,7 @@ static void refuses_bad_files(void **state) {
   wire_text(&sequence, 3, "");
   expect_status(nd4c_datum_read_memory(sequence.bytes, sequence.size, ND4C_DATUM_SEQUENCE, &made), ND4C_FORMAT,
                 "no element type");
-  for (int i = 0; i < 80; i++) {
+  for (int i = 0; i < 160; i++) {
     wire_bytes *outer = calloc(1, sizeof *outer);
     assert_non_null(outer);
     wire_message(outer, 5, &nested);

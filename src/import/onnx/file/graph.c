@@ -3,6 +3,13 @@
 
 #include "base/status.h"
 #include "import/onnx/model.h"
+#include "nd4c/control.h"
+
+/* Each graph in a node takes three messages: the node, its attribute, the graph. The deepest parts of a graph are an
+ * element of a sparse tensor's table and an extent of a type in sequences and optionals. */
+enum { GRAPH_MESSAGES = 3, PART_MESSAGES = 16 };
+_Static_assert(1 + ND4C_CONTROL_DEPTH * GRAPH_MESSAGES + PART_MESSAGES <= ND4C_WIRE_DEPTH,
+               "graphs as deep as control flow allows can be read");
 
 enum {
   GRAPH_NODE = 1,
