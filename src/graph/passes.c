@@ -95,6 +95,7 @@ static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *chang
   rewrite.precision = d->plan->precision;
   rewrite.arena_bytes = d->plan->arena_limit;
   rewrite.quantization = d->plan->quantization;
+  rewrite.folding = &d->plan->folding;
   if (status == ND4C_OK) {
     status = row->run(&rewrite);
   }

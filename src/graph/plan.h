@@ -211,12 +211,16 @@ struct nd4c_plan {
   const struct nd4c_plan *previous; /* while a binding is created: the one whose bucket it takes; NULL: none */
   bool kept_layout;                 /* it has its layout and arena */
   nd4c_pass_switches switches;
-  nd4c_dtype precision;                   /* asked for; ND4C_DTYPE_NONE: nothing, or the plan does not do it */
-  nd4c_dtype precision_unused;            /* asked for, but the plan does not do it; ND4C_DTYPE_NONE: nothing */
-  const char *precision_why;              /* why it does not */
-  const char *precision_from;             /* "options.precision" or the property's name */
-  int64_t arena_limit;                    /* what values between nodes should take at most; 0: no limit */
-  nd4c_cost cost_recorded, cost;          /* estimates for the graph before and after its passes */
+  nd4c_dtype precision;          /* asked for; ND4C_DTYPE_NONE: nothing, or the plan does not do it */
+  nd4c_dtype precision_unused;   /* asked for, but the plan does not do it; ND4C_DTYPE_NONE: nothing */
+  const char *precision_why;     /* why it does not */
+  const char *precision_from;    /* "options.precision" or the property's name */
+  int64_t arena_limit;           /* what values between nodes should take at most; 0: no limit */
+  nd4c_cost cost_recorded, cost; /* estimates for the graph before and after its passes */
+  struct nd4c_folding {
+    bool begun;
+    int64_t left; /* bytes that results of the pass fold_constants may still take, once it has begun */
+  } folding;
   struct nd4c_quantization *quantization; /* quantization.h, own; NULL: not int8, or a binding or body */
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;

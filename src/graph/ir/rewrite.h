@@ -30,6 +30,7 @@ typedef struct nd4c_rewrite {
   nd4c_dtype precision;       /* the dtype in which nodes of float32 are to compute; ND4C_DTYPE_NONE: float32 */
   int64_t arena_bytes;        /* what values between nodes should take at most; 0: no limit */
   struct nd4c_quantization *quantization; /* quantization.h; NULL: layers do not compute on bytes */
+  struct nd4c_folding *folding;           /* plan.h: what the pass fold_constants may take; set by passes.c */
   bool ends_round; /* the passes of SIMPLIFY are to see the changes before the next pass of the phase does */
 } nd4c_rewrite;
 
