@@ -154,11 +154,67 @@ static void trials_know_widened_products(void **state) {
   end(sketch);
 }
 
+static int32_t channels(rg_sketch *sketch, double first, double second) {
+  nd4c_array *array = NULL;
+  const float numbers[] = {(float)first, (float)second};
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 4, (int64_t[]){1, 2, 1, 1}, numbers, NULL, &array));
+  return rg_leaf(sketch, array, true);
+}
+
+/* Random graph 99990139 as it was made smaller: fold_affine lets a convolution give what a division by unlike numbers
+ * of its channels gives, and quantize makes bytes of it. The channel with the large number decides how far apart the
+ * bytes are; those of the division's operand are nearer. */
+static void channels_share_the_steps_of_bytes(void **state) {
+  (void)state;
+  const rg_precision int8 = {ND4C_INT8, true};
+  for (int32_t divided = 0; divided < 2; divided++) {
+    rg_sketch *sketch = begin();
+    const int32_t x = rg_between(sketch, ND4C_FLOAT32, 4, (int64_t[]){1, 2, 3, 3}, 1, 2);
+    const int32_t w = rg_between(sketch, ND4C_FLOAT32, 4, (int64_t[]){2, 2, 1, 1}, 1, 2);
+    const int32_t y = rg_op(sketch, ND4C_OP_conv, (int32_t[]){x, w}, 2, NULL, 0);
+    set_output(sketch, divided ? rg_binary(sketch, ND4C_OP_divide, y, channels(sketch, 1, 0.01))
+                               : rg_binary(sketch, ND4C_OP_maximum, y, channels(sketch, 1, 0.01)));
+    /* The second channel reaches some hundreds: a step is 1 or more. */
+    assert_true(accepts(sketch, int8, moved_product(sketch, 0.75)) == (divided == 1));
+    assert_false(accepts(sketch, (rg_precision){ND4C_INT8, false}, moved_product(sketch, 0.75)));
+    assert_false(accepts(sketch, int8, moved_product(sketch, 100)));
+    end(sketch);
+  }
+}
+
+/* A calibration refuses NaN: such a graph is tried without one, and counted. */
+static void graphs_with_nan_are_not_calibrated(void **state) {
+  (void)state;
+  nd4c_context *context = NULL;
+  CHECK_OK(nd4c_context_resolve(NULL, &context));
+  if (nd4c_precision_check_device(context, ND4C_INT8, "test") != ND4C_OK) {
+    skip();
+  }
+  rg_sketch *sketch = begin();
+  const float numbers[25] = {NAN}; /* in a corner, so that other elements of the result are numbers */
+  nd4c_array *array = NULL;
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 4, (int64_t[]){1, 1, 5, 5}, numbers, NULL, &array));
+  const int32_t x = rg_leaf(sketch, array, false);
+  const int32_t w = rg_between(sketch, ND4C_FLOAT32, 4, (int64_t[]){1, 1, 3, 3}, -2, 2);
+  sketch->values[w].is_constant = true;
+  set_output(sketch, rg_op(sketch, ND4C_OP_conv, (int32_t[]){x, w}, 2, NULL, 0));
+  rg_failure failure;
+  int64_t runs = 0;
+  const int64_t before = rg_trial_uncalibrated();
+  const rg_trial_options options = {.passes = "", .precision = {ND4C_INT8, true}};
+  if (!rg_trial(sketch, &options, &runs, &failure)) {
+    fail_msg("%s", failure.what);
+  }
+  assert_int_equal(rg_trial_uncalibrated() - before, 1);
+  end(sketch);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums_round_in_some_units),        cmocka_unit_test(nan_has_no_sign),
-      cmocka_unit_test(neighbours_may_be_equal),         cmocka_unit_test(products_of_int8_lose_a_step),
-      cmocka_unit_test(convolutions_need_a_calibration), cmocka_unit_test(trials_know_widened_products),
+      cmocka_unit_test(sums_round_in_some_units),          cmocka_unit_test(nan_has_no_sign),
+      cmocka_unit_test(neighbours_may_be_equal),           cmocka_unit_test(products_of_int8_lose_a_step),
+      cmocka_unit_test(convolutions_need_a_calibration),   cmocka_unit_test(trials_know_widened_products),
+      cmocka_unit_test(channels_share_the_steps_of_bytes), cmocka_unit_test(graphs_with_nan_are_not_calibrated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

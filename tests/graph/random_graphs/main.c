@@ -133,10 +133,10 @@ int main(int argc, char **argv) {
     rg_trial_print_changes();
   }
   (void)printf(
-      "%lld graphs, %lld of them with dims, %lld with bodies, %lld with a variable, %lld calibrated, %lld nodes, %lld "
-      "runs\n",
+      "%lld graphs, %lld of them with dims, %lld with bodies, %lld with a variable, %lld calibrated, %lld not "
+      "for NaN, %lld nodes, %lld runs\n",
       (long long)done, (long long)with_dims, (long long)with_bodies, (long long)with_variables,
-      (long long)rg_trial_calibrated(), (long long)nodes, (long long)runs);
+      (long long)rg_trial_calibrated(), (long long)rg_trial_uncalibrated(), (long long)nodes, (long long)runs);
   (void)printf("%lld passed, %lld failed\n", (long long)(done - failed), (long long)failed);
   const int32_t idle = o.all_passes && done == o.graphs ? rg_trial_print_idle() : 0;
   return failed > 0 || done == 0 || idle > 0 ? 1 : 0;

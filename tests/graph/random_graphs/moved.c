@@ -309,10 +309,43 @@ static void move_operands(const rg_sketch *sketch, const rg_node *node, rg_moves
   }
 }
 
-/* Ops whose result the pass quantize may give as bytes, by a calibration: a convolution, what bounds it, and sums and
- * concats of such values. */
-static bool becomes_bytes(nd4c_op op) {
-  return op == ND4C_OP_conv || op == ND4C_OP_relu || op == ND4C_OP_clip || op == ND4C_OP_add || op == ND4C_OP_concat;
+/* The node that gives the value; NULL: a leaf. */
+static const rg_node *node_of(const rg_sketch *sketch, int32_t value) {
+  const int32_t node = value < 0 ? -1 : sketch->values[value].node;
+  return node < 0 ? NULL : &sketch->nodes[node];
+}
+
+/* Whether the pass fold_affine may merge the node into the convolution in front of it, whose bytes are then those of
+ * the node's result: where channels get different factors, the largest one decides how far apart all bytes are. */
+static bool joins_conv(const rg_sketch *sketch, const rg_node *node) {
+  for (int32_t depth = 0; node != NULL && depth < sketch->node_count; depth++) {
+    const rg_node *first = node_of(sketch, node->inputs[0]), *second = NULL;
+    switch (node->op->op) {
+      case ND4C_OP_conv:
+        return true;
+      case ND4C_OP_add:
+      case ND4C_OP_multiply:
+        second = node_of(sketch, node->inputs[1]);
+        node = first != NULL ? first : second;
+        break;
+      case ND4C_OP_batch_norm:
+      case ND4C_OP_divide:
+      case ND4C_OP_subtract:
+        node = first;
+        break;
+      default:
+        return false;
+    }
+  }
+  return false;
+}
+
+/* Whether the pass quantize may give the node's result as bytes, by a calibration: a convolution, what bounds it, and
+ * sums and concats of such values. */
+static bool becomes_bytes(const rg_sketch *sketch, const rg_node *node) {
+  const nd4c_op op = node->op->op;
+  return op == ND4C_OP_relu || op == ND4C_OP_clip || op == ND4C_OP_add || op == ND4C_OP_concat ||
+         joins_conv(sketch, node);
 }
 
 /* What passes and kernels may make of the first result, apart from what the moved operands do. */
@@ -331,7 +364,7 @@ static void move_result(const rg_sketch *sketch, const rg_node *node, rg_moves *
   if (real && rg_is_product(op) && rg_reorders(sketch) && rg_random(&moves->random) % 2 == 0) {
     exchange_infinities(result, &moves->random);
   }
-  if (moves->precision.calibrated && becomes_bytes(op) && nd4c_array_dtype(*result) == ND4C_FLOAT32) {
+  if (moves->precision.calibrated && becomes_bytes(sketch, node) && nd4c_array_dtype(*result) == ND4C_FLOAT32) {
     shake(result, largest_of(*result) * 2 / 255, &moves->random);
   }
   if ((op == ND4C_OP_equal || op == ND4C_OP_not_equal) && rg_is_float(nd4c_array_dtype(operands[0]))) {

@@ -286,6 +286,9 @@ typedef struct rg_trial_options {
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure);
 /* How many graphs plans computed on bytes by a calibration so far. */
 int64_t rg_trial_calibrated(void);
+/* How many were to be calibrated, but have NaN or values that no byte can stand for: they were tried without
+ * one. */
+int64_t rg_trial_uncalibrated(void);
 /* Numbers of rewrites by pass over all trials so far, and of graphs with dims at other sizes. */
 void rg_trial_print_changes(void);
 /* Prints the passes that have not rewritten anything, and returns how many: without those that only a kernel makes

@@ -167,7 +167,7 @@ enum { PASSES = ND4C_PASS_RECORDS, OPS = 1024 };
 static int64_t changes[PASSES], graphs_changed[PASSES], bound_to_others;
 static bool served[OPS]; /* by op: a step had another kernel than the reference's */
 static bool reduces;     /* the device has products of bfloat16 */
-static int64_t calibrated;
+static int64_t calibrated, uncalibrated;
 
 /* Passes that make an op only where another kernel than the reference's computes it. */
 static const struct {
@@ -561,12 +561,19 @@ int64_t rg_trial_calibrated(void) {
   return calibrated;
 }
 
+int64_t rg_trial_uncalibrated(void) {
+  return uncalibrated;
+}
+
 bool rg_trial(const rg_sketch *sketch, const rg_trial_options *options, int64_t *runs, rg_failure *failure) {
   trial t = {.sketch = sketch, .random = sketch->seed ^ UINT64_C(0x5eed), .runs = runs, .failure = failure};
   *failure = (rg_failure){.plain = false};
   t.chosen = options->passes != NULL ? options->precision : choose_precision(sketch);
   open_trial(&t, rg_build(sketch));
-  if (t.chosen.calibrated) {
+  if (t.chosen.calibrated && !is_finite(sketch)) {
+    t.chosen.calibrated = false;
+    uncalibrated++;
+  } else if (t.chosen.calibrated) {
     calibrate(&t);
   }
   t.with_dims = sketch->dims.count > 0 ? rg_build_with_dims(sketch) : NULL;
