@@ -10,6 +10,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/driver.h"
+#include "device/memory/block_cache.h"
 #include "device/memory/held.h"
 #include "device/memory/pending_blocks.h"
 #include "device/memory/reclaim.h"
@@ -41,22 +42,6 @@ static void watch_forks(void) {
   nd4c_os_around_fork(lock_all, unlock_all);
 }
 
-static void list_push(node_list *list, nd4c_block_node *node) {
-  node->newer = NULL;
-  node->older = list->newest;
-  if (list->newest != NULL) {
-    list->newest->newer = node;
-  } else {
-    list->oldest = node;
-  }
-  list->newest = node;
-}
-
-static void list_remove(node_list *list, nd4c_block_node *node) {
-  *(node->older != NULL ? &node->older->newer : &list->oldest) = node->newer;
-  *(node->newer != NULL ? &node->newer->older : &list->newest) = node->older;
-}
-
 /* Size class of a request, and the bytes of its blocks. */
 static int32_t find_class(int64_t bytes, int64_t *granted) {
   if (bytes == 0) {
@@ -81,6 +66,7 @@ nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_man
   struct nd4c_memory_manager *manager = NULL;
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *manager, "a memory manager", &manager));
   manager->device = device;
+  manager->releases_old = device->description.type == ND4C_DEVICE_CPU; /* others wait for their work to free memory */
   manager->limit_epoch = UINT32_MAX;
   manager->cap_epoch = UINT32_MAX;
   nd4c_lock_init(&manager->lock);
@@ -106,35 +92,6 @@ nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle) {
   return found;
 }
 
-static void bin_push(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
-  nd4c_block_node **bin = &manager->bins[node->size_class];
-  node->bin_before = NULL;
-  node->bin_next = *bin;
-  if (*bin != NULL) {
-    (*bin)->bin_before = node;
-  }
-  *bin = node;
-}
-
-static void bin_remove(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
-  *(node->bin_before != NULL ? &node->bin_before->bin_next : &manager->bins[node->size_class]) = node->bin_next;
-  if (node->bin_next != NULL) {
-    node->bin_next->bin_before = node->bin_before;
-  }
-}
-
-/* Removes the oldest cached block from the accounts; the caller frees it outside the lock. NULL if there is none. */
-static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
-  nd4c_block_node *node = manager->cached.oldest;
-  if (node == NULL) {
-    return NULL;
-  }
-  list_remove(&manager->cached, node);
-  bin_remove(manager, node);
-  manager->cached_bytes -= node->bytes;
-  return node;
-}
-
 static void free_node(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
   if (!nd4c_device_is_forked(manager->device)) {
     nd4c_driver_buffer_free(manager->device, node->buffer);
@@ -146,7 +103,7 @@ void nd4c_memory_manager_trim(struct nd4c_memory_manager *manager, int64_t keep_
   for (;;) {
     nd4c_lock_acquire(&manager->lock);
     bool more = manager->cached_bytes > keep_bytes || keep_bytes == 0;
-    nd4c_block_node *node = more ? take_oldest(manager) : NULL;
+    nd4c_block_node *node = more ? nd4c_block_cache_take_oldest(manager) : NULL;
     nd4c_lock_release(&manager->lock);
     if (node == NULL) {
       return;
@@ -316,21 +273,28 @@ void nd4c_memory_unhold(nd4c_device *device, int64_t bytes) {
   unreserve(device->memory, bytes, &device->memory->live_bytes);
 }
 
+/* A block from the cache. NULL: there is none. Blocks that have grown too old go back to the system
+ * first, so that a request that needs a fresh block does not add to them. */
 static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {
   nd4c_lock_acquire(&manager->lock);
   /* The cap was lowered below the usage: the cache is freed first. */
   int64_t held = manager->live_bytes + manager->reserved_bytes + manager->cached_bytes;
   bool usable = manager->cap_bytes == 0 || held <= manager->cap_bytes;
-  nd4c_block_node *node = usable ? manager->bins[size_class] : NULL;
+  nd4c_block_node *node = usable ? nd4c_block_cache_take(manager, size_class) : NULL;
   if (node != NULL) {
-    bin_remove(manager, node);
-    list_remove(&manager->cached, node);
-    manager->cached_bytes -= node->bytes;
     manager->live_bytes += node->bytes;
     manager->cache_hits++;
     note_peak(manager);
+  } else {
+    nd4c_block_cache_miss(manager, size_class);
   }
+  nd4c_block_node *old = nd4c_block_cache_take_old(manager);
   nd4c_lock_release(&manager->lock);
+  while (old != NULL) {
+    nd4c_block_node *next = old->bin_next;
+    free_node(manager, old);
+    old = next;
+  }
   return node;
 }
 
@@ -418,9 +382,10 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
   nd4c_lock_acquire(&manager->lock);
   manager->total_count++;
   manager->live_count++;
+  manager->granted_bytes += node->bytes;
   note_peak(manager);
   node->origin = request->origin;
-  list_push(&manager->alive, node);
+  nd4c_block_list_push(&manager->alive, node);
   nd4c_lock_release(&manager->lock);
   *block = (nd4c_block){.buffer = node->buffer, .address = node->address, .bytes = node->bytes, .node = node};
   if (nd4c_tracer_is_on()) {
@@ -431,7 +396,7 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
 
 /* Under the lock. */
 static void count_out(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
-  list_remove(&manager->alive, node);
+  nd4c_block_list_remove(&manager->alive, node);
   manager->live_count--;
   manager->live_bytes -= node->bytes;
   node->origin = NULL;
@@ -466,9 +431,7 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   }
   limit = manager->cache_limit;
   count_out(manager, node);
-  manager->cached_bytes += node->bytes;
-  bin_push(manager, node);
-  list_push(&manager->cached, node);
+  nd4c_block_cache_put(manager, node);
   bool over = manager->cached_bytes > limit || limit == 0;
   nd4c_lock_release(&manager->lock);
   if (over) {
@@ -484,7 +447,7 @@ void nd4c_memory_free_on(nd4c_device *device, nd4c_block *block, nd4c_stream str
     nd4c_tracer_free(device, node->bytes);
   }
   nd4c_lock_acquire(&manager->lock);
-  list_remove(&manager->alive, node);
+  nd4c_block_list_remove(&manager->alive, node);
   manager->live_count--;
   manager->live_bytes -= node->bytes;
   nd4c_lock_release(&manager->lock);
@@ -506,7 +469,7 @@ nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t b
   manager->live_count++;
   manager->live_bytes += bytes;
   note_peak(manager);
-  list_push(&manager->alive, node);
+  nd4c_block_list_push(&manager->alive, node);
   nd4c_lock_release(&manager->lock);
   *block = (nd4c_block){.buffer = buffer, .address = address, .bytes = bytes, .node = node};
   if (nd4c_tracer_is_on()) {

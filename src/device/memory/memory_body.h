@@ -25,20 +25,32 @@ typedef struct nd4c_block_node {
   int64_t bytes;
   int32_t size_class;
   const char *origin;
+  int64_t freed_at;                              /* cached: the manager's granted_bytes then */
   struct nd4c_block_node *bin_next, *bin_before; /* cached: free blocks of the class, last freed first */
   struct nd4c_block_node *older, *newer;         /* cached: by time of freeing; alive: all alive */
 } nd4c_block_node;
 
-typedef struct node_list {
+typedef struct nd4c_block_list {
   nd4c_block_node *oldest, *newest;
-} node_list;
+} nd4c_block_list;
+
+/* The free blocks of a size class. */
+typedef struct nd4c_block_bin {
+  nd4c_block_node *newest, *oldest;
+  int64_t kept;          /* age that its blocks may reach, as learnt; 0: the usual one */
+  int64_t released_from; /* freed_at of the last block that was released as too old */
+  bool has_released;     /* there is one, and no request for the class came since */
+} nd4c_block_bin;
 
 struct nd4c_memory_manager {
   nd4c_device *device;
   nd4c_lock lock; /* guards the fields below; never held while the backend or a callback runs */
-  nd4c_block_node *bins[CLASS_COUNT + 1];
-  node_list cached, alive;
+  nd4c_block_bin bins[CLASS_COUNT + 1];
+  nd4c_block_list cached, alive;
   int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
+  int64_t granted_bytes;  /* to all requests so far: the time by which blocks grow old, see block_cache.h */
+  int64_t sweep_at;       /* the time of the next look for old blocks */
+  bool releases_old;      /* whether they go back to the system */
   int64_t configured_cap; /* the property's last value */
   _Atomic uint32_t limit_epoch;
   _Atomic uint32_t cap_epoch;

@@ -131,6 +131,59 @@ static void trim_gives_back(void **state) {
   nd4c_array_release(arrays[0]);
 }
 
+/* -- blocks that are not reused ------------------------------------------------------------------------------------ */
+
+/* `count` arrays of sizes that grow to `most`, one after the other, each released before the next. */
+static void pass_through(int count, int64_t most) {
+  for (int64_t i = 0; i < count; i++) {
+    nd4c_array *array = NULL;
+    assert_int_equal(make(most / 4 + most * 3 / 4 * i / count, &array), ND4C_OK);
+    nd4c_array_release(array);
+  }
+}
+
+static void sizes_that_grow_leave_little_behind(void **state) {
+  (void)state;
+  assert_int_equal(nd4c_memory_trim(cpu, 0), ND4C_OK);
+  pass_through(60, 32 * MEGABYTE); /* 270 MB of blocks, one of each size class */
+  assert_in_range(info().cached_bytes, 24 * MEGABYTE, (64 + 2 * 32) * MEGABYTE);
+}
+
+/* The last block of another size goes even if every request is served from the cache. */
+static void a_warm_loop_lets_older_blocks_go(void **state) {
+  (void)state;
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_memory_trim(cpu, 0), ND4C_OK);
+  assert_int_equal(make(4 * MEGABYTE, &array), ND4C_OK);
+  nd4c_array_release(array);
+  assert_int_equal(make(48 * MEGABYTE, &array), ND4C_OK);
+  nd4c_array_release(array);
+  const nd4c_memory_info before = info();
+  for (int i = 0; i < 24; i++) {
+    assert_int_equal(make(4 * MEGABYTE, &array), ND4C_OK);
+    nd4c_array_release(array);
+  }
+  assert_int_equal(info().cache_hits - before.cache_hits, 24);
+  assert_int_equal(before.cached_bytes - info().cached_bytes, 48 * MEGABYTE);
+}
+
+/* A loop whose blocks rest for longer than the usual age loses each of them once. */
+static void a_long_loop_learns_to_keep_its_blocks(void **state) {
+  static const int sizes[] = {2, 5, 20};
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(nd4c_memory_trim(cpu, 0), ND4C_OK);
+    pass_through(sizes[i], 40 * MEGABYTE);
+    pass_through(sizes[i], 40 * MEGABYTE);
+    const nd4c_memory_info before = info();
+    for (int loop = 0; loop < 3; loop++) {
+      pass_through(sizes[i], 40 * MEGABYTE);
+    }
+    assert_int_equal(info().cache_hits - before.cache_hits, 3 * sizes[i]);
+    assert_int_equal(info().cached_bytes, before.cached_bytes);
+  }
+}
+
 static void a_cap_is_an_error_with_numbers(void **state) {
   (void)state;
   nd4c_array *a = NULL, *b = NULL;
@@ -241,6 +294,9 @@ int main(void) {
       cmocka_unit_test(the_cache_serves_again),
       cmocka_unit_test(trim_gives_back),
       cmocka_unit_test(fresh_results_cause_no_page_faults),
+      cmocka_unit_test(sizes_that_grow_leave_little_behind),
+      cmocka_unit_test(a_warm_loop_lets_older_blocks_go),
+      cmocka_unit_test(a_long_loop_learns_to_keep_its_blocks),
       cmocka_unit_test(a_cap_is_an_error_with_numbers),
       cmocka_unit_test(a_refused_operation_leaves_nothing),
       cmocka_unit_test(the_property_caps_too),
