@@ -5,8 +5,8 @@
  * CANCELLED, past the deadline with DEADLINE. A long-running kernel may check it while it runs
  * (nd4c_call.cancellation), and stop early. So do functions that work for long without a kernel, between the nodes of a
  * graph: the import of a model, nd4c_plan_create and a run that makes a binding, nd4c_graph_optimize, _explain, _bind
- * and _gradient, and calibration. The text then names the pass or the node; nothing has changed, and a later call may
- * succeed.
+ * and _gradient, and calibration. The text then names the pass, another stage of planning, or the node; nothing has
+ * changed, and a later call may succeed.
  *
  * A refused eager call changes nothing. If a plan is stopped between two steps, the caller's output arrays have no
  * value, as after any failure: reading them gives POISONED until they are written again. The plan's inputs are

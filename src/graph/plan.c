@@ -96,28 +96,44 @@ nd4c_status nd4c_plan_inherit(const char *function, const nd4c_plan *outer, nd4c
   return nd4c_compile_request_copy(function, outer->compile, &inner->compile);
 }
 
+/* What follows the passes, for the text of a plan that was stopped or had no memory: many stages have no node to name.
+ */
+static const struct {
+  const char *name;
+  nd4c_status (*make)(nd4c_plan *plan);
+} stages[] = {
+    {"placing nodes", nd4c_plan_make_places},
+    {"planning the whole graph as one", nd4c_plan_make_whole},
+    {"finding segments", nd4c_plan_find_segments},
+    {"reading compiled segments", nd4c_plan_note_unused_file},
+    {"planning bodies", nd4c_plan_make_bodies},
+    {"giving values slots", nd4c_plan_make_slots},
+    {"preparing steps", nd4c_plan_make_steps},
+    {"laying out memory", nd4c_plan_make_memory},
+    {"naming inputs and outputs", nd4c_plan_note_ports},
+    {"binding arguments", nd4c_plan_bind},
+};
+
+static nd4c_status name_stage(const char *stage, nd4c_status status) {
+  return nd4c_status_passes(status) ? nd4c_fail_prefix(status, "%s", stage) : status;
+}
+
 nd4c_status nd4c_plan_build(nd4c_plan *plan, bool optimize) {
   if (optimize) {
-    ND4C_TRY(nd4c_passes_run(plan, NULL));
+    ND4C_TRY(nd4c_passes_run(plan, NULL)); /* it names the pass */
   }
-  ND4C_TRY(nd4c_plan_make_places(plan));
-  ND4C_TRY(nd4c_plan_make_whole(plan));
-  ND4C_TRY(nd4c_plan_find_segments(plan));
-  ND4C_TRY(nd4c_plan_note_unused_file(plan));
-  ND4C_TRY(nd4c_plan_make_bodies(plan));
-  ND4C_TRY(nd4c_plan_make_slots(plan));
-  ND4C_TRY(nd4c_plan_make_steps(plan));
-  ND4C_TRY(nd4c_plan_make_memory(plan));
-  ND4C_TRY(nd4c_plan_note_ports(plan));
-  return nd4c_plan_bind(plan);
+  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+    ND4C_TRY(name_stage(stages[i].name, stages[i].make(plan)));
+  }
+  return ND4C_OK;
 }
 
 static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, const nd4c_plan_options *options) {
   const bool optimize = options == NULL || !options->no_optimization;
   ND4C_TRY(nd4c_quantization_take_graph(plan, graph));
-  ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
+  ND4C_TRY(name_stage("copying the graph", nd4c_graph_clone(graph, &plan->graph)));
   plan->nodes_recorded = graph->node_count;
-  ND4C_TRY(nd4c_plan_open_variables(plan, options));
+  ND4C_TRY(name_stage("opening variables", nd4c_plan_open_variables(plan, options)));
   return nd4c_graph_dim_count(plan->graph) > 0 ? nd4c_dynamic_make(plan, options, optimize)
                                                : nd4c_plan_build(plan, optimize);
 }

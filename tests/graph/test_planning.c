@@ -81,7 +81,7 @@ static const struct {
     {"optimizing", "pass ", 0},
     {"optimizing", "pass ", 20},
     {"preparing", "node 'layer31' (", 31},
-    {"placing", "cancelled", 2},
+    {"placing", "planning 60 nodes: laying out memory: cancelled", 2},
 };
 
 static void each_stage_stops(void **state) {
