@@ -113,6 +113,8 @@ static const dims_case cases[] = {
      NULL},
     {"Shape x > s; Cast s to=1 > f; Add f f > y", {-1, 3}, {3, 8}, 13, NULL, 0, NULL},
     /* what dims cannot express */
+    /* the report names an extent that is not known, not the number that stands for it */
+    {"DFT x > y", {1, 4, -1}, {2, 1, 2, 1, 2}, 17, "a last axis of n; expected [..., 1] or [..., 2]", -1, NULL},
     {"Shape x > s; Gather s zero > b; HannWindow b > y",
      {-1, 3},
      {3},

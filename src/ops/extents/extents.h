@@ -109,6 +109,8 @@ bool nd4c_extents_has(const nd4c_extents *extents, int64_t extent);
 const char *nd4c_extents_text(const nd4c_extents *extents, int64_t extent, char *buffer, size_t size);
 /* A copy of a text in which each number that names an expression is replaced by the expression. */
 void nd4c_extents_translate(const nd4c_extents *extents, const char *text, char *buffer, size_t size);
+/* Fails again with the status and the thread's error text, translated; NULL: as it is. */
+nd4c_status nd4c_extents_translate_error(const nd4c_extents *extents, nd4c_status status);
 
 /* -- binding -- */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "ops/extents/table.h"
 
 /* A text that grows until its buffer is full. */
@@ -120,4 +121,12 @@ void nd4c_extents_translate(const nd4c_extents *extents, const char *text, char 
       text++;
     }
   }
+}
+
+nd4c_status nd4c_extents_translate_error(const nd4c_extents *extents, nd4c_status status) {
+  enum { TEXT_SIZE = 4096 };
+  char given[TEXT_SIZE], text[TEXT_SIZE];
+  (void)snprintf(given, sizeof given, "%s", nd4c_error_message());
+  nd4c_extents_translate(extents, given, text, sizeof text);
+  return nd4c_fail(status, "%s", text);
 }

@@ -4,13 +4,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
-
-enum { TEXT_SIZE = 4096 };
 
 /* -- the rules that take symbolic extents ------------------------------------------------------------------------ */
 
@@ -394,12 +391,8 @@ nd4c_status nd4c_infer_symbolic(const nd4c_op_def *def, nd4c_inference *inferenc
         failure == ND4C_MEMORY ? "expected more memory for them" : "expected expressions of fewer terms and factors");
   }
   if (status != ND4C_OK) {
-    char given[TEXT_SIZE], text[TEXT_SIZE];
     nd4c_extents_forget(extents, guards);
-    (void)strncpy(given, nd4c_error_message(), sizeof given - 1);
-    given[sizeof given - 1] = '\0';
-    nd4c_extents_translate(extents, given, text, sizeof text);
-    return nd4c_fail(status, "%s", text);
+    return nd4c_extents_translate_error(extents, status);
   }
   return ND4C_OK;
 }
@@ -440,7 +433,7 @@ nd4c_status nd4c_symbolic_broadcast(const nd4c_inference *inference, int32_t a_r
     fits = fits && nd4c_rule_broadcast_axis(inference, of_a < 0 ? 1 : a[of_a], of_b < 0 ? 1 : b[of_b], &result[i]);
   }
   if (!fits) {
-    char left[TEXT_SIZE / 8], right[TEXT_SIZE / 8];
+    char left[512], right[512];
     return nd4c_fail(ND4C_SHAPE, "shapes %s and %s do not broadcast", nd4c_shape_text(a_rank, a, left, sizeof left),
                      nd4c_shape_text(b_rank, b, right, sizeof right));
   }
