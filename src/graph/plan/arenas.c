@@ -49,10 +49,10 @@ static nd4c_storage *find(nd4c_plan_arenas *arenas, int64_t bytes, nd4c_storage 
 }
 
 /* `earlier`: the size of the arena that this one replaces; 0: none. Sizes that grow run by run would replace it each
- * time, so it grows by a quarter at least. Pages that no run writes to take no memory of the host. */
+ * time, so it doubles at least. Pages that no run writes to take no memory of the host. */
 static nd4c_status make(nd4c_plan_arenas *arenas, int64_t bytes, int64_t wanted, int64_t earlier,
                         nd4c_storage **arena) {
-  const int64_t grown = earlier < INT64_MAX / 2 ? earlier + earlier / 4 : earlier;
+  const int64_t grown = earlier < INT64_MAX / 2 ? 2 * earlier : earlier;
   const int64_t best = wanted > grown ? wanted : grown;
   nd4c_status status = ND4C_MEMORY;
   if (best > bytes) {
