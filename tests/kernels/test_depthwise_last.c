@@ -25,6 +25,22 @@ static const conv_case cases[] = {
      false,
      CHANNELS_LAST},
     {4, {1, 2, 1, 40}, {2, 1, 1, 9}, {1, 1}, {1, 1}, {0, 4, 0, 4}, ND4C_ACTIVATION_TANH, false, false, CHANNELS_LAST},
+    /* strips of 7, 4, 2 and 1 places, of 3, 5 and 7 taps */
+    {4,
+     {2, 70, 9, 14},
+     {70, 1, 3, 3},
+     {1, 1},
+     {1, 1},
+     {1, 1, 1, 1},
+     ND4C_ACTIVATION_HARD_SWISH,
+     true,
+     false,
+     CHANNELS_LAST},
+    {4, {1, 33, 5, 13}, {33, 1, 5, 5}, {1, 1}, {2, 1}, {4, 2, 4, 2}, ND4C_ACTIVATION_SWISH, true, false, CHANNELS_LAST},
+    {4, {1, 96, 9, 29}, {96, 1, 7, 7}, {2, 2}, {1, 1}, {3, 3, 2, 2}, ND4C_ACTIVATION_RELU6, true, false, CHANNELS_LAST},
+    {4, {1, 40, 8, 3}, {40, 1, 7, 7}, {1, 1}, {1, 1}, {3, 3, 3, 3}, ND4C_ACTIVATION_RELU, false, false, CHANNELS_LAST},
+    {4, {1, 32, 3, 16}, {32, 1, 1, 3}, {1, 2}, {1, 1}, {0, 0, 0, 9}, ND4C_ACTIVATION_NONE, true, false, CHANNELS_LAST},
+    {4, {1, 65, 2, 6}, {65, 1, 2, 5}, {1, 1}, {3, 1}, {5, 2, 3, 2}, ND4C_ACTIVATION_NONE, true, false, CHANNELS_LAST},
     /* windows that see padding only */
     {4, {2, 33, 2, 2}, {33, 1, 2, 2}, {1, 1}, {1, 1}, {2, 2, 2, 2}, ND4C_ACTIVATION_NONE, true, false, CHANNELS_LAST},
 };
@@ -125,6 +141,7 @@ static void test_declines(void **state) {
     skip();
   }
   large.x[2] = 8;
+  large.x[1] = large.w[0] = 16;
   many_taps.w[2] = 10;
   addend.addend = true;
   first.order = C_ORDER;

@@ -24,7 +24,7 @@ typedef struct tile_place {
   const nd4c_depthwise_taps *taps;
   int64_t x_step, y_step, left;
   const float *w, *bias;
-  nd4c_depthwise_limit limit;
+  nd4c_depthwise_activation activation;
 } tile_place;
 
 ND4C_INLINED vector_float32 load_some(const float *from, int64_t n) {
@@ -54,10 +54,24 @@ ND4C_INLINED pair load_bfloat16(bool whole, const void *x, int64_t at, int64_t l
   return (pair){{(vector_float32)(both << 16), (vector_float32)(both & 0xffff0000u)}};
 }
 
-ND4C_INLINED vector_float32 limited(vector_float32 x, nd4c_depthwise_limit limit) {
+ND4C_INLINED vector_float32 chosen(vector_bits mask, vector_float32 a, vector_float32 b) {
+  return (vector_float32)((mask & (vector_bits)a) | (~mask & (vector_bits)b));
+}
+
+/* -0 up to -3, x from 3 on, x * (x + 3) / 6 between them. */
+ND4C_INLINED vector_float32 hard_swish(vector_float32 x) {
+  const vector_float32 three = vector_repeat_float32(3);
+  const vector_float32 between = x * (x + three) * vector_repeat_float32(1.0f / 6);
+  return chosen((vector_bits)(x <= -three), -(vector_float32){0}, chosen((vector_bits)(x >= three), x, between));
+}
+
+ND4C_INLINED vector_float32 activated(vector_float32 x, nd4c_depthwise_activation activation) {
   const vector_float32 zero = {0}, six = vector_repeat_float32(6);
-  x = limit != ND4C_DEPTHWISE_UNLIMITED ? vector_larger_float32(zero, x) : x;
-  return limit == ND4C_DEPTHWISE_0_TO_6 ? -vector_larger_float32(-six, -x) : x;
+  if (activation == ND4C_DEPTHWISE_HARD_SWISH) {
+    return hard_swish(x);
+  }
+  x = activation != ND4C_DEPTHWISE_NO_ACTIVATION ? vector_larger_float32(zero, x) : x;
+  return activation == ND4C_DEPTHWISE_RELU6 ? -vector_larger_float32(-six, -x) : x;
 }
 
 ND4C_INLINED void put(bool whole, vector_float32 sum, int64_t n, float *y) {
@@ -66,6 +80,17 @@ ND4C_INLINED void put(bool whole, vector_float32 sum, int64_t n, float *y) {
   } else if (n > 0) {
     vector_part_store_float32(y, sum, n);
   }
+}
+
+/* To the nearest, ties to even; a NaN keeps its upper bits and stays one. */
+ND4C_INLINED vector_bits rounded(vector_float32 x) {
+  const vector_bits bits = (vector_bits)x;
+  const vector_bits nan = (vector_bits)(x != x);
+  return (nan & (bits | 0x400000u)) | (~nan & (bits + 0x7fffu + (bits >> 16 & 1u)));
+}
+
+ND4C_INLINED vector_bits joined(vector_float32 even, vector_float32 odd) {
+  return rounded(even) >> 16 | (rounded(odd) & 0xffff0000u);
 }
 
 /* `places` places of y, a number that is known when this is compiled, and one block of channels. */
@@ -91,8 +116,8 @@ ND4C_INLINED void tile(int places, bool narrow, bool whole, const tile_place *p,
 #pragma GCC unroll 8
   for (int r = 0; r < places; r++) {
     float *to = y + r * p->y_step + channel;
-    put(narrow || whole, limited(sum[r].v[0], p->limit), p->left, to);
-    put(narrow || whole, limited(sum[r].v[1], p->limit), p->left - LANES, to + LANES);
+    put(narrow || whole, activated(sum[r].v[0], p->activation), p->left, to);
+    put(narrow || whole, activated(sum[r].v[1], p->activation), p->left - LANES, to + LANES);
   }
 }
 
@@ -128,16 +153,16 @@ ND4C_INLINED void convolve(bool narrow, int64_t places, int64_t channels, tile_p
 }
 
 static void convolve_float32(int64_t places, int64_t channels, const nd4c_depthwise_taps *taps, const float *x,
-                             int64_t x_step, const float *w, const float *bias, nd4c_depthwise_limit limit, float *y,
-                             int64_t y_step) {
-  tile_place p = {.taps = taps, .x_step = x_step, .y_step = y_step, .w = w, .bias = bias, .limit = limit};
+                             int64_t x_step, const float *w, const float *bias, nd4c_depthwise_activation activation,
+                             float *y, int64_t y_step) {
+  tile_place p = {.taps = taps, .x_step = x_step, .y_step = y_step, .w = w, .bias = bias, .activation = activation};
   convolve(false, places, channels, &p, (const char *)x, sizeof *x, y);
 }
 
 static void convolve_bfloat16(int64_t places, int64_t channels, const nd4c_depthwise_taps *taps, const uint16_t *x,
-                              int64_t x_step, const float *w, const float *bias, nd4c_depthwise_limit limit, float *y,
-                              int64_t y_step) {
-  tile_place p = {.taps = taps, .x_step = x_step, .y_step = y_step, .w = w, .bias = bias, .limit = limit};
+                              int64_t x_step, const float *w, const float *bias, nd4c_depthwise_activation activation,
+                              float *y, int64_t y_step) {
+  tile_place p = {.taps = taps, .x_step = x_step, .y_step = y_step, .w = w, .bias = bias, .activation = activation};
   convolve(true, places, channels, &p, (const char *)x, sizeof *x, y);
 }
 
@@ -145,25 +170,23 @@ static int64_t spread(int64_t channel) {
   return channel / BLOCK * BLOCK + channel % 2 * LANES + channel % BLOCK / 2;
 }
 
-/* To the nearest, ties to even; a NaN keeps its upper bits and stays one. */
-ND4C_INLINED vector_bits rounded(vector_float32 x) {
-  const vector_bits bits = (vector_bits)x;
-  const vector_bits nan = (vector_bits)(x != x);
-  return (nan & (bits | 0x400000u)) | (~nan & (bits + 0x7fffu + (bits >> 16 & 1u)));
-}
-
 static void join_bfloat16(int64_t channels, const float *sums, uint16_t *y) {
   for (int64_t channel = 0; channel < channels; channel += BLOCK) {
-    const vector_bits even = rounded(vector_load_float32(sums + channel));
-    const vector_bits odd = rounded(vector_load_float32(sums + channel + LANES));
-    const vector_bits both = even >> 16 | (odd & 0xffff0000u);
+    const vector_bits both = joined(vector_load_float32(sums + channel), vector_load_float32(sums + channel + LANES));
     const int64_t left = channels - channel;
     memcpy(y + channel, &both, left < BLOCK ? (size_t)left * sizeof *y : sizeof both);
   }
 }
 
-const nd4c_depthwise_last_table ND4C_LEVEL_NAME(nd4c_depthwise_last_table) = {.block = BLOCK,
-                                                                              .convolve_float32 = convolve_float32,
-                                                                              .convolve_bfloat16 = convolve_bfloat16,
-                                                                              .spread = spread,
-                                                                              .join_bfloat16 = join_bfloat16};
+#include "kernels/cpu/window/depthwise_strip.h"
+
+const nd4c_depthwise_last_table ND4C_LEVEL_NAME(nd4c_depthwise_last_table) = {
+    .block = BLOCK,
+    .convolve_float32 = convolve_float32,
+    .convolve_bfloat16 = convolve_bfloat16,
+    .serves_strip = serves_strip,
+    .strip_float32 = strip_float32,
+    .strip_sums_bfloat16 = strip_sums_bfloat16,
+    .strip_bfloat16 = strip_bfloat16,
+    .spread = spread,
+    .join_bfloat16 = join_bfloat16};

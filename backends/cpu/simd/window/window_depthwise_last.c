@@ -10,12 +10,12 @@
 enum { MOST_TAPS = 64, SMALL_PLANE = 49, SMALL_NARROW_PLANE = 196, ITEMS = 4, PART_BLOCKS = 4, FARTHEST = 4096 };
 
 typedef struct job {
-  nd4c_unary_loop activate; /* NULL: none, or a limit */
+  nd4c_unary_loop activate; /* NULL: none, or an inner one */
   nd4c_unary_parameters parameters;
-  nd4c_depthwise_limit limit;
+  nd4c_depthwise_activation inner; /* before sums leave the registers */
   const nd4c_tensor *x, *w, *y, *bias;
   nd4c_ref_window window;
-  bool narrow;
+  bool narrow, strips;      /* strips: rows are computed as strips */
   int64_t channels, padded; /* padded: to whole blocks */
   int64_t height, width;    /* of y */
   int64_t parts, part;      /* parts of the channels, and channels of one */
@@ -27,17 +27,40 @@ static int64_t divide_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
+/* Windows of three cells every two share too few for strips to pay in f32 (1.1 of the time). */
+static bool is_strip(const nd4c_ref_window *w, bool narrow) {
+  return w->dilation[1] == 1 && nd4c_simd.depthwise_last->serves_strip(w->kernel[1], w->stride[1]) &&
+         (narrow || w->kernel[1] > 3 || w->stride[1] == 1);
+}
+
+/* Whether a row of sums comes before the results: bfloat16 that an activation or other windows than strips' leave. */
+static bool writes_sums(const job *j) {
+  return j->narrow && (j->activate != NULL || !j->strips);
+}
+
+static nd4c_depthwise_activation inner_activation(int64_t activation) {
+  switch (activation) {
+    case ND4C_ACTIVATION_RELU:
+      return ND4C_DEPTHWISE_RELU;
+    case ND4C_ACTIVATION_RELU6:
+      return ND4C_DEPTHWISE_RELU6;
+    case ND4C_ACTIVATION_HARD_SWISH:
+      return ND4C_DEPTHWISE_HARD_SWISH;
+    default:
+      return ND4C_DEPTHWISE_NO_ACTIVATION;
+  }
+}
+
 static void job_make(job *j, const nd4c_call *call) {
   const int64_t activation = ND4C_INT_OF(call, conv_activation), block = nd4c_simd.depthwise_last->block;
   *j = (job){.x = &call->inputs[ND4C_IN_conv_x], .w = &call->inputs[ND4C_IN_conv_w], .y = &call->outputs[0]};
   j->bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
-  j->limit = activation == ND4C_ACTIVATION_RELU    ? ND4C_DEPTHWISE_FROM_0
-             : activation == ND4C_ACTIVATION_RELU6 ? ND4C_DEPTHWISE_0_TO_6
-                                                   : ND4C_DEPTHWISE_UNLIMITED;
-  j->activate = j->limit != ND4C_DEPTHWISE_UNLIMITED ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
+  j->inner = inner_activation(activation);
+  j->activate = j->inner != ND4C_DEPTHWISE_NO_ACTIVATION ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
   j->parameters = nd4c_cpu_activation_parameters(activation, ND4C_FLOAT32);
   nd4c_cpu_conv_window(call, &j->window);
   j->narrow = j->y->dtype == ND4C_BFLOAT16;
+  j->strips = is_strip(&j->window, j->narrow);
   j->channels = j->y->shape[1];
   j->padded = divide_up(j->channels, block) * block;
   j->height = j->y->shape[2];
@@ -48,7 +71,7 @@ static void job_make(job *j, const nd4c_call *call) {
   j->parts = width == 1 ? 1 : j->parts < most ? j->parts : most;
   j->part = divide_up(blocks, j->parts) * block;
   j->parts = divide_up(j->channels, j->part);
-  j->row_elements = j->narrow ? j->width * j->part : 0;
+  j->row_elements = writes_sums(j) ? j->width * j->part : 0;
   j->start = call->scratch;
 }
 
@@ -91,19 +114,21 @@ static const char *refuse(const nd4c_call *call) {
                                                                               : refuse_window(call);
 }
 
-/* Where the kernel takes 0.4 to 0.95 of oneDNN's time. With larger planes both wait for the other core's cache. */
-static const char *refuse_large(const nd4c_call *call) {
+/* Where the kernel takes 0.4 to 1.05 of oneDNN's time. */
+static const char *refuse_slow(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   const bool narrow = y->dtype == ND4C_BFLOAT16;
   nd4c_ref_window w;
   nd4c_cpu_conv_window(call, &w);
   const bool small = y->shape[2] * y->shape[3] <= (narrow ? SMALL_NARROW_PLANE : SMALL_PLANE);
-  return small || (!narrow && w.stride[0] > 1 && w.stride[1] > 1) ? NULL : "oneDNN is faster";
+  const bool apart = !narrow && w.stride[0] > 1 && w.stride[1] > 1;
+  const bool shared = is_strip(&w, narrow) && y->shape[1] >= nd4c_simd.depthwise_last->block;
+  return small || apart || shared ? NULL : "oneDNN is faster";
 }
 
 static bool usable_first(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse(call);
-  why = why != NULL ? why : refuse_large(call);
+  why = why != NULL ? why : refuse_slow(call);
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
@@ -205,10 +230,10 @@ static void compute_places(const row_work *r, int64_t column, int64_t places) {
   const float *packed = (const float *)j->w->data + r->first, *bias = j->start + r->first;
   float *to = (float *)(void *)r->to + column * r->to_step;
   if (j->narrow) {
-    nd4c_simd.depthwise_last->convolve_bfloat16(places, r->channels, &taps, j->x->data, x_step, packed, bias, j->limit,
+    nd4c_simd.depthwise_last->convolve_bfloat16(places, r->channels, &taps, j->x->data, x_step, packed, bias, j->inner,
                                                 to, r->to_step);
   } else {
-    nd4c_simd.depthwise_last->convolve_float32(places, r->channels, &taps, j->x->data, x_step, packed, bias, j->limit,
+    nd4c_simd.depthwise_last->convolve_float32(places, r->channels, &taps, j->x->data, x_step, packed, bias, j->inner,
                                                to, r->to_step);
   }
 }
@@ -233,15 +258,47 @@ static void compute_row(const row_work *r) {
   }
 }
 
+/* All places of the row, if the windows are strips. */
+static void compute_strip(const row_work *r) {
+  const job *j = r->j;
+  const nd4c_ref_window *w = &j->window;
+  const nd4c_depthwise_last_table *table = nd4c_simd.depthwise_last;
+  int64_t first = 0, end = 0;
+  tap_range(w, 0, r->row, &first, &end);
+  first = first < end ? first : end; /* windows that see padding alone */
+  const nd4c_depthwise_strip strip = {.rows = end - first,
+                                      .x_row_step = w->dilation[0] * j->x->strides[2],
+                                      .taps = w->kernel[1],
+                                      .stride = w->stride[1],
+                                      .cells = w->input[1],
+                                      .x_step = j->x->strides[3],
+                                      .padding = w->pad_begin[1],
+                                      .w_row_step = w->kernel[1] * j->padded,
+                                      .w_step = j->padded};
+  const int64_t top = first < end ? r->row * w->stride[0] - w->pad_begin[0] + first * w->dilation[0] : 0;
+  const int64_t at = r->x_offset + top * j->x->strides[2];
+  const float *packed = (const float *)j->w->data + r->first + first * strip.w_row_step, *bias = j->start + r->first;
+  if (!j->narrow) {
+    table->strip_float32(&strip, j->width, r->channels, (const float *)j->x->data + at, packed, bias, j->inner,
+                         (float *)(void *)r->to, r->to_step);
+  } else if (writes_sums(j)) {
+    table->strip_sums_bfloat16(&strip, j->width, r->channels, (const uint16_t *)j->x->data + at, packed, bias, j->inner,
+                               (float *)(void *)r->to, r->to_step);
+  } else {
+    table->strip_bfloat16(&strip, j->width, r->channels, (const uint16_t *)j->x->data + at, packed, bias, j->inner,
+                          (uint16_t *)(void *)r->to, r->to_step);
+  }
+}
+
 static void finish_row(const row_work *r, char *y) {
   const job *j = r->j;
   float *sums = (float *)(void *)r->to;
   const bool dense = r->to_step == r->channels;
-  const int64_t padded = j->narrow ? r->to_step : r->channels;
+  const int64_t padded = writes_sums(j) ? r->to_step : r->channels;
   for (int64_t i = 0; i < (dense ? 1 : j->width) && j->activate != NULL; i++) {
     j->activate(dense ? j->width * padded : padded, sums + i * r->to_step, sums + i * r->to_step, &j->parameters);
   }
-  for (int64_t i = 0; i < j->width && j->narrow; i++) {
+  for (int64_t i = 0; i < j->width && writes_sums(j); i++) {
     nd4c_simd.depthwise_last->join_bfloat16(r->channels, sums + i * r->to_step,
                                             (uint16_t *)(void *)y + i * j->y->strides[3]);
   }
@@ -256,9 +313,13 @@ static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     r.channels = j->channels - first < j->part ? j->channels - first : j->part;
     r.x_offset = image * j->x->strides[0] + first;
     char *y = (char *)j->y->data + (image * j->y->strides[0] + r.row * j->y->strides[2] + first) * bytes;
-    r.to = j->narrow ? (char *)(j->start + j->padded + worker * j->row_elements) : y;
-    r.to_step = j->narrow ? j->part : j->y->strides[3];
-    compute_row(&r);
+    r.to = writes_sums(j) ? (char *)(j->start + j->padded + worker * j->row_elements) : y;
+    r.to_step = writes_sums(j) ? j->part : j->y->strides[3];
+    if (j->strips) {
+      compute_strip(&r);
+    } else {
+      compute_row(&r);
+    }
     finish_row(&r, y);
   }
 }

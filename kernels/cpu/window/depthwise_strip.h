@@ -1,0 +1,160 @@
+/* Strips of depthwise_last.h: windows of 3, 5 or 7 taps in a row, one or two cells apart. Each cell of x is read and
+ * widened once for all places whose windows see it, and the weights of a row of taps stay in registers.
+ * depthwise_last.c includes this. */
+
+enum { MOST_PLACES = 7 }; /* and taps: sums and weights fill 28 registers */
+
+/* What strips read and write. */
+typedef enum strip_kind { STRIP_FLOAT32, STRIP_SUMS, STRIP_BFLOAT16 } strip_kind;
+
+typedef struct strip_place {
+  const nd4c_depthwise_strip *strip;
+  const void *x;
+  const float *w, *bias;
+  nd4c_depthwise_activation activation;
+  void *y;
+  int64_t y_step;
+  int64_t first;         /* the cell of x that the first tap of the first place sees; less than 0: none */
+  int64_t channel, left; /* the first one of the block, and how many follow, that one too */
+} strip_place;
+
+ND4C_INLINED void put_bfloat16(bool whole, vector_bits both, int64_t left, uint16_t *y) {
+  if (whole) {
+    memcpy(y, &both, sizeof both);
+    return;
+  }
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_epi16(y, (__mmask32)((UINT64_C(1) << left) - 1), (__m512i)both);
+#else
+  memcpy(y, &both, (size_t)left * sizeof *y);
+#endif
+}
+
+ND4C_INLINED void put_place(strip_kind kind, bool whole, const strip_place *p, int place, pair sum) {
+  const int64_t at = place * p->y_step + p->channel;
+  sum = (pair){{activated(sum.v[0], p->activation), activated(sum.v[1], p->activation)}};
+  if (kind == STRIP_BFLOAT16) {
+    put_bfloat16(whole, joined(sum.v[0], sum.v[1]), p->left, (uint16_t *)p->y + at);
+    return;
+  }
+  float *to = (float *)p->y + at;
+  put(kind == STRIP_SUMS || whole, sum.v[0], p->left, to);
+  put(kind == STRIP_SUMS || whole, sum.v[1], p->left - LANES, to + LANES);
+}
+
+/* Adds a row of taps to the sums of `places` places. The numbers are known when this is compiled; `inside`: all taps
+ * see cells. */
+ND4C_INLINED void add_row(strip_kind kind, int taps, int stride, int places, bool inside, bool whole,
+                          const strip_place *p, int64_t x_at, const float *w, pair *sum) {
+  const nd4c_depthwise_strip *strip = p->strip;
+  pair weight[MOST_PLACES];
+#pragma GCC unroll 8
+  for (int k = 0; k < taps; k++) {
+    const float *from = w + k * strip->w_step;
+    weight[k] = (pair){{vector_load_float32(from), vector_load_float32(from + LANES)}};
+  }
+#pragma GCC unroll 32
+  for (int i = 0; i < (places - 1) * stride + taps; i++) {
+    if (!inside && (uint64_t)(p->first + i) >= (uint64_t)strip->cells) {
+      continue;
+    }
+    const int64_t at = x_at + (p->first + i) * strip->x_step;
+    const pair cell =
+        kind == STRIP_FLOAT32 ? load_float32(whole, p->x, at, p->left) : load_bfloat16(whole, p->x, at, p->left);
+#pragma GCC unroll 8
+    for (int r = 0; r < places; r++) {
+      const int k = i - r * stride;
+      if (k >= 0 && k < taps) {
+        sum[r].v[0] = vector_fused_float32(cell.v[0], weight[k].v[0], sum[r].v[0]);
+        sum[r].v[1] = vector_fused_float32(cell.v[1], weight[k].v[1], sum[r].v[1]);
+      }
+    }
+  }
+}
+
+ND4C_INLINED void strip_block(strip_kind kind, int taps, int stride, int places, bool inside, bool whole,
+                              const strip_place *p) {
+  const nd4c_depthwise_strip *strip = p->strip;
+  const float *bias = p->bias + p->channel, *w = p->w + p->channel;
+  pair sum[MOST_PLACES];
+#pragma GCC unroll 8
+  for (int r = 0; r < places; r++) {
+    sum[r] = (pair){{vector_load_float32(bias), vector_load_float32(bias + LANES)}};
+  }
+  for (int64_t row = 0; row < strip->rows; row++) {
+    add_row(kind, taps, stride, places, inside, whole, p, p->channel + row * strip->x_row_step,
+            w + row * strip->w_row_step, sum);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < places; r++) {
+    put_place(kind, whole, p, r, sum[r]);
+  }
+}
+
+/* All channels of `places` places. */
+ND4C_INLINED void strip_piece(strip_kind kind, int taps, int stride, int places, int64_t channels, strip_place *p) {
+  const bool inside = p->first >= 0 && p->first + (places - 1) * stride + taps <= p->strip->cells;
+  p->left = BLOCK;
+  for (p->channel = 0; p->channel + BLOCK <= channels; p->channel += BLOCK) {
+    if (inside) {
+      strip_block(kind, taps, stride, places, true, true, p);
+    } else {
+      strip_block(kind, taps, stride, places, false, true, p);
+    }
+  }
+  if (p->channel < channels) {
+    p->left = channels - p->channel;
+    strip_block(kind, taps, stride, places, false, false, p);
+  }
+}
+
+ND4C_INLINED void strip_places(strip_kind kind, int taps, int stride, int64_t places, int64_t channels,
+                               strip_place *p) {
+  const int64_t bytes = kind == STRIP_BFLOAT16 ? sizeof(uint16_t) : sizeof(float);
+  p->first = -p->strip->padding;
+  while (places > 0) {
+    const int64_t some = places >= MOST_PLACES ? MOST_PLACES : places >= 4 ? 4 : places >= 2 ? 2 : 1;
+    if (some == MOST_PLACES) {
+      strip_piece(kind, taps, stride, MOST_PLACES, channels, p);
+    } else if (some == 4) {
+      strip_piece(kind, taps, stride, 4, channels, p);
+    } else if (some == 2) {
+      strip_piece(kind, taps, stride, 2, channels, p);
+    } else {
+      strip_piece(kind, taps, stride, 1, channels, p);
+    }
+    p->first += some * stride;
+    p->y = (char *)p->y + some * p->y_step * bytes;
+    places -= some;
+  }
+}
+
+static bool serves_strip(int64_t taps, int64_t stride) {
+  return (taps == 3 || taps == 5 || taps == 7) && (stride == 1 || stride == 2);
+}
+
+ND4C_INLINED void strip_any(strip_kind kind, int64_t places, int64_t channels, strip_place p) {
+  const bool apart = p.strip->stride == 2;
+#define STRIP_TAPS(taps) \
+  apart ? strip_places(kind, taps, 2, places, channels, &p) : strip_places(kind, taps, 1, places, channels, &p)
+  if (p.strip->taps == 3) {
+    STRIP_TAPS(3);
+  } else if (p.strip->taps == 5) {
+    STRIP_TAPS(5);
+  } else {
+    STRIP_TAPS(7);
+  }
+#undef STRIP_TAPS
+}
+
+#define STRIP(name, kind, X, Y)                                                                                       \
+  static void name(const nd4c_depthwise_strip *strip, int64_t places, int64_t channels, const X *x, const float *w,   \
+                   const float *bias, nd4c_depthwise_activation activation, Y *y, int64_t y_step) {                   \
+    strip_any(kind, places, channels,                                                                                 \
+              (strip_place){                                                                                          \
+                  .strip = strip, .x = x, .w = w, .bias = bias, .activation = activation, .y = y, .y_step = y_step}); \
+  }
+
+STRIP(strip_float32, STRIP_FLOAT32, float, float)
+STRIP(strip_sums_bfloat16, STRIP_SUMS, uint16_t, float)
+STRIP(strip_bfloat16, STRIP_BFLOAT16, uint16_t, uint16_t)
