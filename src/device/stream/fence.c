@@ -387,7 +387,9 @@ static void settle_finished(nd4c_timeline *timeline) {
 void nd4c_fence_settle(nd4c_shared_fence *fence) {
   if (fence != NULL && !atomic_load(&fence->done) && !is_orphan(fence)) {
     nd4c_timeline_wait(fence->timeline, fence->entry.position);
-    (void)settle_up_to(fence->timeline, fence->entry.order, false);
+    /* Only what has ended: before a run's part, an entry of another thread may be listed whose work comes after the
+     * run. The thread may hold a lock under which it must not wait for that. */
+    (void)settle_up_to(fence->timeline, fence->entry.order, true);
     settle(fence); /* another thread may have taken it off */
   }
 }

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "device/context/context.h"
+#include "device/stream/fence.h"
 #include "device/stub_plugin.h"
 
 enum { COUNT = 8 };
@@ -368,6 +370,32 @@ static void a_fence_that_fails(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
+/* A thread submits work to the stream after a run of another thread, and before that thread makes the fences of the
+ * run's results: who waits for a result does not wait for that work. */
+static void a_part_does_not_wait_for_later_work(void **state) {
+  (void)state;
+  nd4c_array *one = filled(1), *later = NULL;
+  nd4c_timeline *timeline = NULL;
+  nd4c_fence_work work = {.op = "a run"};
+  nd4c_shared_fence *run = NULL, *part = NULL;
+  stub_settle();
+  assert_int_equal(nd4c_fence_steps_make(1, 1, &work.steps), ND4C_OK);
+  assert_int_equal(nd4c_timeline_of(stub_device, stub_context->stream, &timeline), ND4C_OK);
+  assert_int_equal(nd4c_fence_submit(timeline, &work, &run), ND4C_OK);
+  assert_int_equal(nd4c_fence_wait(run), ND4C_OK);
+  stub_order("pause until_wait");
+  assert_int_equal(nd4c_add_on(stub_context, one, one, &later), ND4C_OK);
+  assert_int_equal(nd4c_fence_make_part(run, 0, NULL, 0, &part), ND4C_OK);
+  assert_int_equal(nd4c_fence_wait(part), ND4C_OK);
+  assert_false(nd4c_array_is_ready(later, stub_device));
+  assert_all(later, 2);
+  nd4c_fence_release(part);
+  nd4c_fence_release(run);
+  nd4c_fence_steps_release(work.steps);
+  nd4c_array_release(later);
+  nd4c_array_release(one);
+}
+
 int main(void) {
   if (stub_start() != ND4C_OK) {
     return 1;
@@ -383,6 +411,7 @@ int main(void) {
       TEST(a_lost_failure_is_told),
       TEST(a_plan_between_calls_is_told_apart),
       TEST(threads_on_one_stream_are_told_apart),
+      TEST(a_part_does_not_wait_for_later_work),
       TEST(a_fence_that_fails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
