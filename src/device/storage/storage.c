@@ -100,13 +100,16 @@ bool nd4c_storage_is_alone(const nd4c_storage *storage, const nd4c_device *devic
          body->first.next == NULL && body->release == NULL;
 }
 
-/* Hands over the replica's block with its fences, the writer's and the readers'. */
+/* Hands over the replica's block with its fences, the writer's and the readers'. Waits for none, as the thread may hold
+ * the lock of another storage, for which it looks for memory: false if the list of readers is full and cannot grow. */
 static bool give_block_away(nd4c_replica *replica) {
   if (replica->block.node == NULL || !replica->device->description.asynchronous) {
     return false;
   }
   if (replica->written != NULL) {
-    nd4c_readers_add(&replica->readers, replica->written, ND4C_READERS_MOST);
+    if (nd4c_readers_try_add(&replica->readers, replica->written, ND4C_READERS_MOST) != NULL) {
+      return false;
+    }
     nd4c_fence_release(replica->written);
     replica->written = NULL;
   }

@@ -25,7 +25,8 @@ nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, int32_t most)
 /* Adds the fence, retained, in place of the older fence of its timeline if there is one. NULL: the fence, or a newer
  * one of its timeline, is listed; else the oldest reader, as above, and the fence was not added. */
 nd4c_shared_fence *nd4c_readers_try_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
-/* The same, but waits for the oldest reader while there is no room. */
+/* The same, but waits for the oldest reader while there is no room: never, if nd4c_readers_find_excess has just found
+ * none. */
 void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
 /* Whether all are ready; forgets the leading ready ones. Queries as nd4c_fence_is_ready does. */
 bool nd4c_readers_are_done(nd4c_readers *readers);

@@ -297,6 +297,16 @@ bool nd4c_timeline_stands_apart(nd4c_timeline *timeline) {
   return apart;
 }
 
+/* Records a vendor fence to ask for. Where the thread must not wait, a fence that cannot be recorded is left for a
+ * later question: nd4c_timeline_cover would wait for the device. */
+static void record_to_ask(nd4c_timeline *timeline) {
+  if (nd4c_shared_locks_allow_wait()) {
+    nd4c_timeline_cover(timeline);
+  } else {
+    (void)nd4c_timeline_record(timeline);
+  }
+}
+
 static bool ask(nd4c_timeline *timeline, int64_t position, bool record) {
   if (atomic_load(&timeline->ended) >= position) {
     return true;
@@ -304,7 +314,7 @@ static bool ask(nd4c_timeline *timeline, int64_t position, bool record) {
   nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_absorb(timeline, position);
   if (record && timeline->first == NULL && timeline->marked < position) {
-    nd4c_timeline_cover(timeline);
+    record_to_ask(timeline);
     nd4c_timeline_absorb(timeline, position);
   }
   const bool ended = atomic_load(&timeline->ended) >= position;

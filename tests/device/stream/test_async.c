@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "device/stream/readers.h"
+#include "device/stream/shared_locks.h"
 #include "device/stub_test.h"
 
 enum { COUNT = 64 };
@@ -322,6 +324,61 @@ static void few_readers_where_much_is_released(void **state) {
   nd4c_array_release(late);
 }
 
+/* Readers on as many streams as the list has room for, and no memory for a longer one with the writer: whoever releases
+ * the array does not wait, and the memory is freed after all of them. */
+static void a_full_list_of_readers_is_not_waited_for(void **state) {
+  (void)state;
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_context *contexts[ND4C_READERS_FEW];
+  nd4c_array *a = filled(3), *sum = NULL, *squares[ND4C_READERS_FEW] = {NULL};
+  for (int i = 0; i < ND4C_READERS_FEW; i++) {
+    assert_int_equal(nd4c_context_create(&options, &contexts[i]), ND4C_OK);
+  }
+  const int64_t waits = stub_counter("host_waits");
+  stub_order("pause until_wait");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &sum), ND4C_OK);
+  for (int i = 0; i < ND4C_READERS_FEW; i++) {
+    assert_int_equal(nd4c_square_on(contexts[i], sum, &squares[i]), ND4C_OK);
+    assert_false(nd4c_array_is_ready(squares[i], stub_device)); /* records a fence: releasing need not */
+  }
+  nd4c_allocation_fail_at(0);
+  nd4c_array_release(sum);
+  nd4c_allocation_fail_at(-1);
+  assert_int_equal(stub_counter("host_waits"), waits);
+  for (int i = 0; i < ND4C_READERS_FEW; i++) {
+    assert_false(nd4c_array_is_ready(squares[i], stub_device));
+  }
+  for (int i = 0; i < ND4C_READERS_FEW; i++) {
+    assert_all(squares[i], 36);
+    nd4c_array_release(squares[i]);
+    assert_int_equal(nd4c_context_destroy(contexts[i]), ND4C_OK);
+  }
+  nd4c_array_release(a);
+}
+
+/* Who holds a lock that storages share may ask whether work has ended, even if there is no memory for a fence. */
+static void a_question_does_not_wait(void **state) {
+  (void)state;
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_context *context = NULL; /* whose stream has no fence yet */
+  nd4c_array *a = filled(3), *sum = NULL;
+  assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
+  stub_order("pause until_wait");
+  assert_int_equal(nd4c_add_on(context, a, a, &sum), ND4C_OK);
+  const int64_t fences = stub_counter("fence_record");
+  nd4c_shared_locks_enter();
+  nd4c_allocation_fail_at(0);
+  assert_false(nd4c_array_is_ready(sum, stub_device));
+  nd4c_allocation_fail_at(-1);
+  nd4c_shared_locks_leave();
+  assert_int_equal(stub_counter("fence_record"), fences); /* else it was recorded after a wait */
+  assert_false(nd4c_array_is_ready(sum, stub_device));
+  assert_all(sum, 6);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(sum);
+}
+
 /* A chain of results without readers keeps no fences of finished work. */
 static void a_long_chain_lets_go(void **state) {
   (void)state;
@@ -420,6 +477,8 @@ int main(void) {
       ASYNC_TEST(contexts_wait_for_each_other),
       ASYNC_TEST(many_readers_are_not_waited_for),
       ASYNC_TEST(readers_of_a_stream_are_one),
+      ASYNC_TEST(a_full_list_of_readers_is_not_waited_for),
+      ASYNC_TEST(a_question_does_not_wait),
       ASYNC_TEST(few_readers_where_much_is_released),
       ASYNC_TEST(a_long_chain_lets_go),
       ASYNC_TEST(the_host_waits_before_it_writes),
