@@ -39,16 +39,18 @@ typedef struct nd4c_calibration_options {
 
 /* Begins a calibration of a graph of float32, before any pass, as nd4c_model_graph gives it; the graph may have dims.
  * Samples run on `context` (NULL: current). options NULL: ND4C_CALIBRATION_MIN_MAX. The graph is not needed afterwards.
- * The caller releases the calibration. ARGUMENT: an unknown method, or a number outside its bounds. UNSUPPORTED:
- * nothing in the graph could compute on bytes, for there is no convolution and no product with constant weights of
- * float32. Otherwise as nd4c_plan_create. */
+ * Variables begin with the values that they have now in the graph's own state (initial values, if it has none yet), and
+ * samples assign them one after the other as runs do, but for this calibration alone: the graph's state does not
+ * change. The caller releases the calibration. ARGUMENT: an unknown method, or a number outside its bounds.
+ * UNSUPPORTED: nothing in the graph could compute on bytes, for there is no convolution and no product with constant
+ * weights of float32. Otherwise as nd4c_plan_create. */
 ND4C_API nd4c_status nd4c_calibration_create(const nd4c_graph *graph, nd4c_context *context,
                                              const nd4c_calibration_options *options, nd4c_calibration **calibration);
 /* Runs one sample, whose inputs are in the order of the graph's, and takes its values into account. The values of one
- * sample are in memory at a time. Variables of the graph's own state are read and assigned, as by a run. A cancellation
- * that the thread has entered stops it. ARGUMENT: the calibration is finished, or an input that a layer reads has NaN
- * or an infinity. Another input or a computed value that has one gets no range. SHAPE: an input has other axes or
- * extents than the graph's. Otherwise as nd4c_plan_run. A refused sample does not count. */
+ * sample are in memory at a time. Assigns the calibration's own variables. A cancellation that the thread has entered
+ * stops it. ARGUMENT: the calibration is finished, or an input that a layer reads has NaN or an infinity. Another input
+ * or a computed value that has one gets no range. SHAPE: an input has other axes or extents than the graph's. Otherwise
+ * as nd4c_plan_run. A refused sample does not count. */
 ND4C_API nd4c_status nd4c_calibration_observe(nd4c_calibration *calibration, const nd4c_array *const *inputs,
                                               int32_t input_count);
 /* Computes the ranges; no more samples are taken. ARGUMENT: no sample was observed, or it is finished already. */
@@ -85,7 +87,7 @@ typedef struct nd4c_calibration_layer {
 } nd4c_calibration_layer;
 
 /* Runs one sample of a finished calibration, each layer once as it is and once on values rounded to bytes, and adds its
- * errors, unless they are not finite. Assigns variables as nd4c_calibration_observe does. Cancellable. ARGUMENT: the
+ * errors, unless they are not finite. Assigns the calibration's own variables. Cancellable. ARGUMENT: the
  * calibration is not finished, or was loaded. Otherwise as nd4c_calibration_observe. */
 ND4C_API nd4c_status nd4c_calibration_measure(nd4c_calibration *calibration, const nd4c_array *const *inputs,
                                               int32_t input_count);

@@ -253,6 +253,17 @@ void nd4c_variables_free(nd4c_graph *graph) {
   graph->state = NULL;
 }
 
+nd4c_status nd4c_variables_fork(nd4c_graph *graph) {
+  nd4c_state *forked = NULL;
+  if (graph->variables.count == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_state_fork(graph->state, &forked));
+  nd4c_state_release(graph->state);
+  graph->state = forked;
+  return ND4C_OK;
+}
+
 /* An output under a name that no other has: what the caller named comes first. */
 static nd4c_status add_output(nd4c_graph *graph, const char *verb, const char *name, nd4c_value value) {
   char text[TEXT];

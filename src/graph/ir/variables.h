@@ -11,6 +11,8 @@
 /* Copies what a graph says about its variables to a copy of it, which has the same values. */
 nd4c_status nd4c_variables_copy(const nd4c_graph *from, nd4c_graph *to);
 void nd4c_variables_free(nd4c_graph *graph);
+/* Gives a graph that shares its state with others a state of its own, with the values that the variables have now. */
+nd4c_status nd4c_variables_fork(nd4c_graph *graph);
 /* The number of variables that the graph assigns. */
 int32_t nd4c_variables_assigned(const nd4c_graph *graph);
 /* UNSUPPORTED if the graph has variables; `what` is where such a graph cannot be. */

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "device/context/context.h"
 #include "device/stream/cancellation.h"
+#include "graph/ir/variables.h"
 #include "graph/names/ports.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
@@ -148,6 +149,7 @@ static nd4c_status begin(nd4c_calibration_session *session, const nd4c_graph *gr
   bool *watched = NULL;
   int32_t layers = 0;
   ND4C_TRY(nd4c_quantization_capture(graph, session->context, &session->region, &session->graph, &session->names));
+  ND4C_TRY(nd4c_variables_fork(session->graph)); /* samples leave the program's variables as they are */
   ND4C_TRY(nd4c_region_make(&session->region, session->graph->value_count, sizeof *watched, &watched));
   watch_graph(session->graph, watched, &layers);
   if (layers == 0) {

@@ -120,6 +120,28 @@ nd4c_status nd4c_state_add(nd4c_state *state, const char *name, bool trainable, 
   return ND4C_OK;
 }
 
+static nd4c_status add_all(nd4c_state *to, const nd4c_state *from) {
+  for (int32_t i = 0; i < from->count; i++) {
+    const nd4c_state_item *item = from->items[i];
+    ND4C_TRY(nd4c_state_add(to, item->name, item->trainable, item->current, false));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_state_fork(nd4c_state *state, nd4c_state **forked) {
+  nd4c_state *made = NULL;
+  ND4C_TRY(nd4c_state_create(&made));
+  nd4c_lock_acquire(&state->lock);
+  const nd4c_status status = add_all(made, state);
+  nd4c_lock_release(&state->lock);
+  if (status != ND4C_OK) {
+    nd4c_state_release(made);
+    return status;
+  }
+  *forked = made;
+  return ND4C_OK;
+}
+
 /* Never in a workspace that the caller has entered. */
 static nd4c_status make_array(const nd4c_state_item *item, nd4c_device *device, nd4c_array **array) {
   const nd4c_array *like = item->current;

@@ -53,6 +53,10 @@ nd4c_state_item *nd4c_state_find(const nd4c_state *state, const char *name);
  * `own`: no other array has its memory. The caller holds the lock. */
 nd4c_status nd4c_state_add(nd4c_state *state, const char *name, bool trainable, nd4c_array *current, bool own);
 
+/* A state with the same variables, which share their arrays until one of the two assigns: none is written while both
+ * have it. The caller releases it. */
+nd4c_status nd4c_state_fork(nd4c_state *state, nd4c_state **forked);
+
 /* An array for the variable's next value, borrowed from the item. The caller has the turn. */
 nd4c_status nd4c_state_prepare(nd4c_state_item *item, nd4c_device *device, nd4c_array **next);
 /* Makes the prepared array current. The caller has the turn and holds the lock. */

@@ -1,5 +1,5 @@
-/* Calibrations of graphs with variables: samples read and assign them, and a plan of int8 finds the ranges. On a
- * machine without fast products of bytes the plan is left out. */
+/* Calibrations of graphs with variables: samples read and assign variables of the calibration's own, and a plan of int8
+ * finds the ranges. On a machine without fast products of bytes the plan is left out. */
 #include "graph/graph_check.h"
 #include "graph/precision.h"
 #include "graph/quantization.h"
@@ -51,23 +51,59 @@ static nd4c_calibration *calibrate(const nd4c_graph *graph, const nd4c_array *x)
   return calibration;
 }
 
-/* The variable begins as 1, each x is 2, so the sum is 3 and then 5. */
-static void samples_assign_variables(void **state) {
-  (void)state;
-  nd4c_graph *graph = make_graph();
-  nd4c_array *x = check_array(ND4C_FLOAT32, 2, (int64_t[]){ROWS, WIDTH}, 1, 2, 2);
-  nd4c_calibration *calibration = calibrate(graph, x);
+static void check_range(const nd4c_calibration *calibration, double from, double to) {
   const char *name = NULL;
   double low = 0, high = 0;
   assert_int_equal(nd4c_calibration_count(calibration), 1);
   CHECK_OK(nd4c_calibration_get_range(calibration, 0, &name, &low, &high));
   assert_string_equal(name, "add#2");
-  assert_true(low == 3 && high == 5);
-  assert_true(largest_of_state(graph) == 5);
+  assert_true(low == from && high == to);
+}
+
+/* The variable begins as 1, each x is 2, so the sum is 3 and then 5. */
+static void samples_assign_variables_of_their_own(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph();
+  nd4c_state *own = NULL;
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, (int64_t[]){ROWS, WIDTH}, 1, 2, 2);
+  nd4c_calibration *calibration = calibrate(graph, x);
+  check_range(calibration, 3, 5);
+  CHECK_OK(nd4c_graph_state(graph, &own));
+  assert_int_equal(nd4c_state_count(own), 0); /* no run has filled it */
+  CHECK_OK(nd4c_state_initialize(own, graph, NULL));
   CHECK_OK(nd4c_calibration_measure(calibration, (const nd4c_array *const *)&x, 1));
-  assert_true(largest_of_state(graph) == 7);
+  assert_true(largest_of_state(graph) == 1);
+  nd4c_state_release(own);
   nd4c_calibration_release(calibration);
   nd4c_array_release(x);
+  nd4c_graph_destroy(graph);
+}
+
+/* Runs of a plan assign the program's variable between samples, and do not see theirs. */
+static void samples_begin_with_the_values_of_the_program(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph();
+  nd4c_plan *plan = NULL;
+  nd4c_calibration *calibration = NULL;
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, (int64_t[]){ROWS, WIDTH}, 1, 2, 2), *y = NULL;
+  const nd4c_array *given[] = {x};
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  for (int run = 0; run < 5; run++) {
+    if (run == 3) {
+      CHECK_OK(nd4c_calibration_create(graph, NULL, NULL, &calibration));
+    }
+    for (int sample = 0; run >= 3 && sample < 2; sample++) {
+      CHECK_OK(nd4c_calibration_observe(calibration, given, 1));
+    }
+    CHECK_OK(nd4c_plan_run(plan, given, 1, &y, 1));
+    assert_true(largest_of_state(graph) == 2 * run + 3);
+  }
+  CHECK_OK(nd4c_calibration_finish(calibration));
+  check_range(calibration, 9, 15); /* from 7: the sums of four samples */
+  nd4c_plan_destroy(plan);
+  nd4c_calibration_release(calibration);
+  nd4c_array_release(x);
+  nd4c_array_release(y);
   nd4c_graph_destroy(graph);
 }
 
@@ -86,7 +122,7 @@ static void plans_find_the_ranges(void **state) {
   CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
   assert_int_equal(plan->quantization->bytes, 1);
   CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)&x, 1, &y, 1));
-  assert_true(largest_of_state(graph) == 7);
+  assert_true(largest_of_state(graph) == 3);
   nd4c_array_release(y);
   nd4c_plan_destroy(plan);
   nd4c_calibration_release(calibration);
@@ -95,7 +131,8 @@ static void plans_find_the_ranges(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(samples_assign_variables),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(samples_assign_variables_of_their_own),
+                                     cmocka_unit_test(samples_begin_with_the_values_of_the_program),
                                      cmocka_unit_test(plans_find_the_ranges)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
