@@ -3,8 +3,9 @@
 #include "dynamic_cases.h"
 #include "graph/dynamic.h"
 #include "graph/plan/common.h"
+#include "stub_plugin.h"
 
-enum { LENGTHS = 40, ATTENTION = 2 };
+enum { LENGTHS = 40, ATTENTION = 2, CHAIN = 4, GROWING = 8 };
 
 static void run_size(const nd4c_graph *graph, nd4c_plan *plan, int64_t n, int64_t m) {
   const int64_t dims[] = {n, m};
@@ -118,13 +119,61 @@ static void choices_go_with_their_bindings(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Runs sizes that grow, so that no arena serves the next one, and keeps their arrays: what is cached then was in
+ * arenas. Returns the bytes of all arenas that there were. */
+static int64_t run_growing(const graph_case *c, nd4c_context *context, int64_t *cached) {
+  const nd4c_plan_options least = {.struct_size = sizeof least, .binding_bytes = 1, .no_optimization = true};
+  nd4c_graph *graph = make_graph(c);
+  nd4c_plan *plan = NULL;
+  nd4c_array *inputs[GROWING][CHECK_PORTS] = {{NULL}}, *outputs[GROWING][CHECK_PORTS] = {{NULL}};
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  int64_t bytes = 0;
+  CHECK_OK(nd4c_plan_create(graph, context, &least, &plan));
+  CHECK_OK(nd4c_memory_trim(plan->device, 0));
+  for (int64_t i = 0; i < GROWING; i++) {
+    nd4c_graph *bound = bind(graph, (const int64_t[]){30 + 20 * i, 100});
+    check_make_inputs(bound, 1, inputs[i]);
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs[i], bound->inputs.count, outputs[i],
+                           bound->outputs.count));
+    CHECK_OK(nd4c_device_synchronize(plan->device));
+    bytes += arena_of_latest(plan);
+    nd4c_graph_destroy(bound);
+  }
+  assert_int_equal(bindings_of(plan).kept, 1);
+  CHECK_OK(nd4c_memory_get_info(plan->device, &info));
+  *cached = info.cached_bytes;
+  for (int64_t i = 0; i < GROWING; i++) {
+    check_release(inputs[i], graph->inputs.count);
+    check_release(outputs[i], graph->outputs.count);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  return bytes;
+}
+
+/* Neither arenas that bindings share nor, on a device of another mode, those of their own. */
+static void arenas_do_not_stay_in_the_cache(void **state) {
+  (void)state;
+  int64_t cached = 0;
+  int64_t bytes = run_growing(&graphs[ATTENTION], NULL, &cached);
+  assert_true(bytes > 1 << 20);
+  assert_in_range(cached, 0, bytes / 8);
+  bytes = run_growing(&graphs[CHAIN], stub_context, &cached);
+  assert_true(bytes > 1 << 18);
+  assert_in_range(cached, 0, bytes / 8);
+}
+
 int main(void) {
+  if (stub_start() != ND4C_OK) {
+    return 1;
+  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_share_an_arena),
       cmocka_unit_test(sizes_alternate_in_one_arena),
       cmocka_unit_test(runs_at_once_have_an_arena_each),
       cmocka_unit_test(a_large_arena_goes_with_its_binding),
       cmocka_unit_test(choices_go_with_their_bindings),
+      cmocka_unit_test_setup_teardown(arenas_do_not_stay_in_the_cache, stub_test_begin, stub_test_end),
   };
   return cmocka_run_group_tests_name("dynamic_arenas", tests, NULL, NULL);
 }
