@@ -167,4 +167,20 @@ static inline void build_name(wire_bytes *graph, uint32_t field, const char *nam
   wire_message(graph, field, &info);
 }
 
+/* Several of them, with a space between each two. */
+static inline void build_names(wire_bytes *graph, uint32_t field, const char *names) {
+  char name[64];
+  int length = 0;
+  for (; sscanf(names, "%63s%n", name, &length) == 1; names += length) {
+    build_name(graph, field, name);
+  }
+}
+
+/* What the body of a loop that carries v takes, and "on" and the others that it gives. */
+static inline void build_loop_names(wire_bytes *body, const char *given) {
+  build_names(body, 11, "i go v");
+  build_name(body, 12, "on");
+  build_names(body, 12, given);
+}
+
 #endif

@@ -141,12 +141,7 @@ static void data_ends_loops(void **state) {
   wire_bytes bytes = {0}, graph = {0}, body = {0};
   char *report = NULL;
   build_nodes(&body, "Add v v > w; ReduceMax w > m keepdims=0; Less m c > on; Neg w > unread");
-  build_name(&body, 11, "i");
-  build_name(&body, 11, "go");
-  build_name(&body, 11, "v");
-  build_name(&body, 12, "on");
-  build_name(&body, 12, "w");
-  build_name(&body, 12, "unread");
+  build_loop_names(&body, "w unread");
   build_nodes(&graph, "Abs x > start");
   build_holder(&graph, "Loop - - start > last", "body", &body, NULL, NULL);
   build_nodes(&graph, "Add last x > y");
@@ -171,11 +166,7 @@ static void inner_graphs_read_what_lies_around(void **state) {
   build_name(&no, 12, "b");
   build_nodes(&body, "ReduceMax v > m keepdims=0; Less m kf > small; Less m c > on");
   build_holder(&body, "If small > w", "then_branch", &yes, "else_branch", &no);
-  build_name(&body, 11, "i");
-  build_name(&body, 11, "go");
-  build_name(&body, 11, "v");
-  build_name(&body, 12, "on");
-  build_name(&body, 12, "w");
+  build_loop_names(&body, "w");
   build_nodes(&graph, "Add x x > d; Constant > k value_int=3; Cast k > kf to=1");
   build_holder(&graph, "Loop - - x > last", "body", &body, NULL, NULL);
   build_nodes(&graph, "Mul last kf > t; Sub t d > y");
@@ -219,11 +210,7 @@ static void loops_end_when_they_must(void **state) {
     char *report = NULL;
     build_nodes(&body, rows[i].decision);
     build_nodes(&body, "Add v v > w");
-    build_name(&body, 11, "i");
-    build_name(&body, 11, "go");
-    build_name(&body, 11, "v");
-    build_name(&body, 12, "on");
-    build_name(&body, 12, "w");
+    build_loop_names(&body, "w");
     build_nodes(&graph,
                 "Constant > n value_int=100; Constant > none value_int=0; Constant > k value_int=9; "
                 "Cast k > kf to=1; Less none n > yes; Less n none > no");
@@ -249,18 +236,12 @@ static void no_round_gives_empty_lists(void **state) {
     wire_bytes bytes = {0}, graph = {0}, body = {0};
     build_nodes(&body, is_scan ? "Add v e > w" : "Identity go > on; Add v v > w");
     build_nodes(&body, "Identity w > s; ReduceMax w > m keepdims=0");
-    if (!is_scan) {
-      build_name(&body, 11, "i");
-      build_name(&body, 11, "go");
-      build_name(&body, 12, "on");
-    }
-    build_name(&body, 11, "v");
     if (is_scan) {
-      build_name(&body, 11, "e");
+      build_names(&body, 11, "v e");
+      build_names(&body, 12, "w s m");
+    } else {
+      build_loop_names(&body, "w s m");
     }
-    build_name(&body, 12, "w");
-    build_name(&body, 12, "s");
-    build_name(&body, 12, "m");
     build_nodes(&graph, "Constant > none value_int=0; Shape x > s; Sub s s > z; ConstantOfShape z > empty");
     build_holder(&graph, nodes[i], "body", &body, NULL, NULL);
     build_nodes(&graph,
@@ -279,12 +260,7 @@ static void no_round_tells_why_the_body_fails(void **state) {
   wire_bytes bytes = {0}, graph = {0}, body = {0};
   nd4c_array *y = NULL;
   build_nodes(&body, "Identity go > on; Identity v > w; Concat v i > s axis=0");
-  build_name(&body, 11, "i");
-  build_name(&body, 11, "go");
-  build_name(&body, 11, "v");
-  build_name(&body, 12, "on");
-  build_name(&body, 12, "w");
-  build_name(&body, 12, "s");
+  build_loop_names(&body, "w s");
   build_nodes(&graph, "Constant > none value_int=0");
   build_holder(&graph, "Loop none - x > y all", "body", &body, NULL, NULL);
   nd4c_model *model = open_model(&bytes, &graph, 7);
@@ -300,13 +276,7 @@ static void many_rounds_are_a_node(void **state) {
   wire_bytes bytes = {0}, graph = {0}, body = {0};
   char *report = NULL;
   build_nodes(&body, "Add v x > w; Identity go > on; Identity w > s; ReduceMax w > m keepdims=0");
-  build_name(&body, 11, "i");
-  build_name(&body, 11, "go");
-  build_name(&body, 11, "v");
-  build_name(&body, 12, "on");
-  build_name(&body, 12, "w");
-  build_name(&body, 12, "s");
-  build_name(&body, 12, "m");
+  build_loop_names(&body, "w s m");
   build_nodes(&graph, "Constant > n value_int=1000");
   build_holder(&graph, "Loop n - x > last all most", "body", &body, NULL, NULL);
   build_nodes(&graph,
@@ -323,11 +293,7 @@ static void many_rounds_are_a_node(void **state) {
 static nd4c_model *open_loop(wire_bytes *bytes, const char *node) {
   wire_bytes graph = {0}, body = {0};
   build_nodes(&body, "Add v x > w; Identity go > on; Identity w > s");
-  build_name(&body, 11, "i");
-  build_name(&body, 11, "go");
-  build_name(&body, 11, "v");
-  build_name(&body, 12, "on");
-  build_name(&body, 12, "w");
+  build_loop_names(&body, "w");
   build_value(&body, 12, "s", 1, 1, two);
   build_holder(&graph, node, "body", &body, NULL, NULL);
   return open_model(bytes, &graph, 7);
