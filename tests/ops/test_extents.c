@@ -437,6 +437,31 @@ static void lack_of_memory_is_reported(void **state) {
   assert_true(failed >= 8);
 }
 
+/* What a guard says reaches quotients of maxima of quotients, however deep, and a guard that is dropped again changes
+ * nothing. */
+static void usual_numbers_follow_guards(void **state) {
+  (void)state;
+  enum { DEPTH = 9, NUMBER = 100000 };
+  fixture f = open_fixture();
+  int64_t quotients[DEPTH];
+  for (int i = 0; i < DEPTH; i++) {
+    quotients[i] = DIV(MUL(MAX(i == 0 ? f.n : quotients[i - 1], f.t), 2), 3);
+  }
+  assert_true(nd4c_extents_usual(f.table, quotients[0]) == 64 * 2 / 3);
+  assert_true(nd4c_extents_assume(f.table, ND4C_RELATION_EQUAL, f.n, NUMBER));
+  const int32_t guards = nd4c_extents_guard_count(f.table);
+  for (int dropped = 0; dropped < 2; dropped++) {
+    int64_t number = NUMBER;
+    for (int i = 0; i < DEPTH; i++) {
+      number = number * 2 / 3; /* above 64, which t usually is */
+      assert_true(nd4c_extents_usual(f.table, quotients[i]) == (double)number);
+    }
+    assert_true(nd4c_extents_assume(f.table, ND4C_RELATION_EQUAL, f.m, 5));
+    nd4c_extents_forget(f.table, guards);
+  }
+  nd4c_extents_destroy(f.table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_expressions_are_one),
@@ -451,6 +476,7 @@ int main(void) {
       cmocka_unit_test(large_expressions_are_refused),
       cmocka_unit_test(random_expressions_compute_like_numbers),
       cmocka_unit_test(copies_are_tables_of_their_own),
+      cmocka_unit_test(usual_numbers_follow_guards),
       cmocka_unit_test(lack_of_memory_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,29 +71,39 @@ static void apply_guard(nd4c_extents *extents, const nd4c_guard *guard) {
   }
 }
 
-static void renew_expressions(nd4c_extents *extents) {
-  for (int32_t i = 0; i < extents->expression_count; i++) {
-    nd4c_expression *expression = &extents->expressions[i];
-    nd4c_polynomial polynomial = {.count = expression->count};
-    memcpy(polynomial.terms, extents->terms + expression->first, (size_t)expression->count * sizeof *polynomial.terms);
-    expression->usual = nd4c_polynomial_usual(extents, &polynomial);
+static void renew_expression(nd4c_extents *extents, int32_t index) {
+  nd4c_expression *expression = &extents->expressions[index];
+  nd4c_polynomial polynomial = {.count = expression->count};
+  memcpy(polynomial.terms, extents->terms + expression->first, (size_t)expression->count * sizeof *polynomial.terms);
+  expression->usual = nd4c_polynomial_usual(extents, &polynomial);
+}
+
+/* An atom is made of expressions in atoms that were there before it, so their order suffices, however deep they are. */
+static void renew_atom(nd4c_extents *extents, nd4c_extent_atom *atom) {
+  const int64_t parts[] = {atom->a, atom->b};
+  for (int32_t i = 0; i < 2; i++) {
+    if (nd4c_extents_has(extents, parts[i])) {
+      renew_expression(extents, nd4c_expression_of(parts[i]));
+    }
   }
+  atom->usual = nd4c_atom_usual(extents, atom);
 }
 
 void nd4c_extents_renew_usual(nd4c_extents *extents) {
-  enum { ROUNDS = 3 }; /* quotients of quotients: deeper ones keep what they were, which is near enough */
   for (int32_t i = 0; i < extents->atom_count; i++) {
-    extents->atoms[i].usual = nd4c_atom_usual(extents, &extents->atoms[i]);
-    extents->atoms[i].told = false;
+    nd4c_extent_atom *atom = &extents->atoms[i];
+    atom->usual = atom->kind == ND4C_ATOM_DIM ? nd4c_atom_usual(extents, atom) : atom->usual;
+    atom->told = false;
   }
   for (int32_t i = 0; i < extents->guard_count; i++) {
     apply_guard(extents, &extents->guards[i]);
   }
-  for (int32_t round = 0; round < ROUNDS; round++) {
-    renew_expressions(extents);
-    for (int32_t i = 0; i < extents->atom_count; i++) {
-      nd4c_extent_atom *atom = &extents->atoms[i];
-      atom->usual = atom->kind == ND4C_ATOM_DIM ? atom->usual : nd4c_atom_usual(extents, atom);
+  for (int32_t i = 0; i < extents->atom_count; i++) {
+    if (extents->atoms[i].kind != ND4C_ATOM_DIM) {
+      renew_atom(extents, &extents->atoms[i]);
     }
+  }
+  for (int32_t i = 0; i < extents->expression_count; i++) {
+    renew_expression(extents, i);
   }
 }
