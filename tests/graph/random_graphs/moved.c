@@ -287,6 +287,19 @@ static void blur_equality(nd4c_array *const *operands, rg_moves *moves, nd4c_arr
   free(truth);
 }
 
+/* Lets what is near 0 be true or not by random, where a value of bytes may be exactly 0. */
+static void blur_truth(const nd4c_array *x, uint64_t *random, nd4c_array **result) {
+  const double near = largest_of(x) * 2 / 255;
+  int64_t count = 0, truth_count = 0;
+  double *numbers = rg_numbers(x, &count), *truth = rg_numbers(*result, &truth_count);
+  for (int64_t i = 0; i < count && count == truth_count; i++) {
+    truth[i] = fabs(numbers[i]) <= near && rg_random(random) % 2 == 0 ? 1 - truth[i] : truth[i];
+  }
+  put_numbers(result, truth);
+  free(numbers);
+  free(truth);
+}
+
 /* The node's operands, moved where `moves` is given; one reference each. */
 static void move_operands(const rg_sketch *sketch, const rg_node *node, rg_moves *moves, nd4c_array *const *values,
                           nd4c_array **operands) {
@@ -366,6 +379,10 @@ static void move_result(const rg_sketch *sketch, const rg_node *node, rg_moves *
   }
   if (moves->precision.calibrated && becomes_bytes(sketch, node) && nd4c_array_dtype(*result) == ND4C_FLOAT32) {
     shake(result, largest_of(*result) * 2 / 255, &moves->random);
+  }
+  if (op == ND4C_OP_cast && nd4c_array_dtype(*result) == ND4C_BOOL && moves->precision.dtype == ND4C_INT8 &&
+      rg_is_float(nd4c_array_dtype(operands[0]))) {
+    blur_truth(operands[0], &moves->random, result);
   }
   if ((op == ND4C_OP_equal || op == ND4C_OP_not_equal) && rg_is_float(nd4c_array_dtype(operands[0]))) {
     blur_equality(operands, moves, result);
