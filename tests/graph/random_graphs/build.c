@@ -386,7 +386,9 @@ static nd4c_status build(building *b) {
   nd4c_status status = ND4C_OK;
   rg_find_read(sketch, read);
   for (int32_t i = 0; b->dims != NULL && i < b->dims->count; i++) {
-    rg_must(nd4c_graph_dim(b->graph, rg_dims_name(i), 1, -1, &b->extents[i]), "dim");
+    int64_t low, high;
+    rg_dims_bounds(b->dims, i, &low, &high);
+    rg_must(nd4c_graph_dim(b->graph, rg_dims_name(i), low, high, &b->extents[i]), "dim");
   }
   for (int32_t i = 0; i < sketch->value_count && status == ND4C_OK; i++) {
     if (sketch->values[i].node < 0 && read[i]) {

@@ -12,6 +12,12 @@ const char *rg_dims_name(int32_t dim) {
   return names[dim];
 }
 
+void rg_dims_bounds(const rg_dims *dims, int32_t dim, int64_t *low, int64_t *high) {
+  const int64_t a = dims->numbers[dim], b = dims->others[dim], least = a < b ? a : b;
+  *low = dims->low || least == 0 ? least : 1;
+  *high = dims->high ? a + b - least : -1;
+}
+
 nd4c_status rg_bind(const nd4c_graph *graph, const rg_dims *dims, const int64_t *sizes, nd4c_graph **bound) {
   const char *names[RG_DIMS];
   for (int32_t i = 0; i < dims->count; i++) {
@@ -142,7 +148,10 @@ static int64_t pick_number(rg_sketch *sketch, bool leading) {
 static bool choose(rg_sketch *sketch) {
   static const int64_t others[] = {1, 2, 3, 4, 5, 6, 9};
   rg_dims *dims = &sketch->dims;
-  *dims = (rg_dims){.leading = !rg_chance(sketch, 3), .attrs = !rg_chance(sketch, 4)};
+  *dims = (rg_dims){.leading = !rg_chance(sketch, 3),
+                    .attrs = !rg_chance(sketch, 4),
+                    .low = sketch->seed / 3 % 4 == 1,
+                    .high = sketch->seed / 3 % 8 < 3};
   const int32_t count = 1 + rg_pick(sketch, RG_DIMS);
   while (dims->count < count) {
     const int64_t number = pick_number(sketch, dims->leading);
@@ -150,7 +159,8 @@ static bool choose(rg_sketch *sketch) {
       break;
     }
     const int64_t other = others[rg_pick(sketch, sizeof others / sizeof others[0])];
-    dims->others[dims->count] = other != number ? other : 7;
+    const bool none = rg_is_wide(sketch) && rg_chance(sketch, 6);
+    dims->others[dims->count] = none ? 0 : (other != number ? other : 7);
     dims->numbers[dims->count++] = number;
   }
   return dims->count > 0;

@@ -142,7 +142,7 @@ int32_t rg_filled(rg_sketch *sketch, nd4c_dtype dtype, int32_t rank, const int64
   double *numbers = rg_need((size_t)size * sizeof *numbers);
   for (int64_t i = 0; i < size; i++) {
     numbers[i] = dtype == ND4C_BOOL ? rg_pick(sketch, 2) : element(sketch, how, i, same, dtype);
-    numbers[i] = dtype == ND4C_UINT8 ? fabs(numbers[i]) : numbers[i];
+    numbers[i] = nd4c_dtype_get_info(dtype)->kind == ND4C_KIND_UINT ? fabs(numbers[i]) : numbers[i];
   }
   nd4c_array *array = make_array(dtype, rank, shape, numbers);
   free(numbers);
@@ -198,17 +198,28 @@ int32_t rg_scalar(rg_sketch *sketch, int32_t like, double number) {
   return rg_leaf(sketch, array, !rg_chance(sketch, 16));
 }
 
+static const nd4c_dtype rare_dtypes[] = {ND4C_INT8, ND4C_INT16,   ND4C_UINT16,   ND4C_UINT32,  ND4C_UINT64, ND4C_UINT8,
+                                         ND4C_BOOL, ND4C_FLOAT16, ND4C_BFLOAT16, ND4C_FLOAT64, ND4C_INT32,  ND4C_INT64};
+
+nd4c_dtype rg_rare_dtype(rg_sketch *sketch) {
+  return rare_dtypes[rg_pick(sketch, sizeof rare_dtypes / sizeof rare_dtypes[0])];
+}
+
 int32_t rg_input(rg_sketch *sketch) {
   static const nd4c_dtype dtypes[] = {ND4C_FLOAT32, ND4C_FLOAT32, ND4C_FLOAT32, ND4C_FLOAT32,
                                       ND4C_FLOAT64, ND4C_FLOAT32, ND4C_FLOAT16, ND4C_BFLOAT16,
                                       ND4C_INT32,   ND4C_INT64,   ND4C_UINT8,   ND4C_BOOL};
   static const int32_t ranks[] = {0, 1, 2, 2, 2, 3, 3, 4, 4};
-  const nd4c_dtype dtype = dtypes[rg_pick(sketch, sizeof dtypes / sizeof dtypes[0])];
-  const int32_t rank = ranks[rg_pick(sketch, sizeof ranks / sizeof ranks[0])];
+  const bool wide = rg_is_wide(sketch);
+  const nd4c_dtype dtype =
+      wide && rg_chance(sketch, 2) ? rg_rare_dtype(sketch) : dtypes[rg_pick(sketch, sizeof dtypes / sizeof dtypes[0])];
+  const int32_t rank =
+      wide && rg_chance(sketch, 4) ? 5 + rg_pick(sketch, 2) : ranks[rg_pick(sketch, sizeof ranks / sizeof ranks[0])];
   int64_t shape[RG_RANK];
   for (int32_t i = 0; i < rank; i++) {
-    shape[i] = rg_chance(sketch, 40) ? 0 : extents[rg_pick(sketch, EXTENTS)];
+    shape[i] = rg_chance(sketch, wide ? 16 : 40) ? 0 : extents[rg_pick(sketch, EXTENTS)];
     shape[i] = rank > 3 && shape[i] > 8 ? 5 : shape[i];
+    shape[i] = rank > 4 && shape[i] > 3 ? 2 : shape[i];
   }
   return rg_filled(sketch, dtype, rank, shape, rg_chance(sketch, 10));
 }

@@ -85,9 +85,11 @@ static void print_node(const rg_sketch *sketch, const rg_node *node) {
 
 static void print_dims(const rg_dims *dims) {
   for (int32_t i = 0; i < dims->count; i++) {
-    (void)printf("  dim %s in place of %lld%s%s, and then %lld\n", rg_dims_name(i), (long long)dims->numbers[i],
-                 dims->leading ? " as the first extent" : "", dims->attrs ? "" : ", not in attributes",
-                 (long long)dims->others[i]);
+    int64_t low, high;
+    rg_dims_bounds(dims, i, &low, &high);
+    (void)printf("  dim %s (%lld to %lld) in place of %lld%s%s, and then %lld\n", rg_dims_name(i), (long long)low,
+                 (long long)high, (long long)dims->numbers[i], dims->leading ? " as the first extent" : "",
+                 dims->attrs ? "" : ", not in attributes", (long long)dims->others[i]);
   }
 }
 

@@ -52,8 +52,9 @@ typedef struct rg_node {
 typedef struct rg_dims {
   int32_t count; /* 0: none */
   int64_t numbers[RG_DIMS], others[RG_DIMS];
-  bool leading; /* only first axes of inputs */
-  bool attrs;   /* also numbers in attributes that may hold extents */
+  bool low, high; /* the dims have their least number and their greatest one as bounds */
+  bool leading;   /* only first axes of inputs */
+  bool attrs;     /* also numbers in attributes that may hold extents */
 } rg_dims;
 
 /* A run of nodes that the graph has in a body. */
@@ -90,6 +91,11 @@ typedef struct rg_precision {
 /* Whether the plans with passes may compute sums and products in another order. */
 static inline bool rg_reorders(const rg_sketch *sketch) {
   return sketch->seed % 4 == 3;
+}
+
+/* Whether leaves may have any dtype of real numbers, up to six axes, and more often no element. */
+static inline bool rg_is_wide(const rg_sketch *sketch) {
+  return sketch->seed % 6 == 2;
 }
 
 /* -- random.c-like helpers, in sketch.c ---------------------------------------------------------------------------- */
@@ -183,6 +189,8 @@ int32_t rg_scalar(rg_sketch *sketch, int32_t like, double number);
 /* A number that passes look at: 0, -0.0, 1, -1, powers of two, others; rarely NaN or infinite. */
 double rg_special(rg_sketch *sketch);
 int32_t rg_input(rg_sketch *sketch);
+/* A dtype that few models have. */
+nd4c_dtype rg_rare_dtype(rg_sketch *sketch);
 
 /* -- motifs*.c, supply.c ---------------------------------------------------------------------------- */
 
@@ -209,6 +217,8 @@ void rg_generate(rg_sketch *sketch, uint64_t seed);
 /* Chooses dims of a whole sketch, or none if its ops take none. */
 void rg_dims_choose(rg_sketch *sketch);
 const char *rg_dims_name(int32_t dim);
+/* Of the dim in the graph; high -1: none. */
+void rg_dims_bounds(const rg_dims *dims, int32_t dim, int64_t *low, int64_t *high);
 /* A graph with these sizes for its dims. */
 nd4c_status rg_bind(const nd4c_graph *graph, const rg_dims *dims, const int64_t *sizes, nd4c_graph **bound);
 /* Replaces the numbers of dims by `to`, one for each dim: in the shape of an input, in a node's attributes. Lists are

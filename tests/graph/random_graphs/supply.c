@@ -49,7 +49,9 @@ static nd4c_dtype dtype_for(rg_sketch *sketch, const nd4c_op_info *op) {
   static const nd4c_dtype dtypes[] = {ND4C_FLOAT32,  ND4C_FLOAT32, ND4C_FLOAT32, ND4C_FLOAT64, ND4C_FLOAT16,
                                       ND4C_BFLOAT16, ND4C_INT32,   ND4C_INT64,   ND4C_UINT8,   ND4C_BOOL};
   for (int32_t i = 0; i < 12; i++) {
-    const nd4c_dtype dtype = dtypes[rg_pick(sketch, sizeof dtypes / sizeof dtypes[0])];
+    const nd4c_dtype dtype = rg_is_wide(sketch) && rg_chance(sketch, 2)
+                                 ? rg_rare_dtype(sketch)
+                                 : dtypes[rg_pick(sketch, sizeof dtypes / sizeof dtypes[0])];
     if ((op->dtypes >> dtype & 1) != 0) {
       return dtype;
     }
