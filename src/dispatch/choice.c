@@ -28,7 +28,8 @@ void nd4c_choice_add_preparation(int64_t nanoseconds) {
   preparation.nanoseconds += nanoseconds;
 }
 
-/* Kernels that declined and were not asked why: most calls find another. */
+/* Kernels that declined and were not asked why: most calls find another. If there are more, they are asked after all.
+ */
 enum { UNSAID = 32 };
 typedef struct unsaid {
   int32_t count;
@@ -171,23 +172,28 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   return ask_scratch(s, &prepared, choice, taken);
 }
 
+/* Asks why they declined. The first answer counts: a kernel that has changed its mind is not tried. */
+static void note_unsaid(const search *s) {
+  char reason[REASON_SIZE];
+  search asking = *s;
+  asking.tells = true;
+  for (int32_t i = 0; s->unsaid != NULL && i < s->unsaid->count; i++) {
+    const nd4c_kernel *kernel = s->unsaid->kernels[i];
+    const bool takes = is_usable(&asking, kernel, reason, sizeof reason);
+    note(s, kernel->name, kernel->engine, takes ? "it declined, but takes the call when asked why" : reason);
+  }
+}
+
 /* Notes that a kernel declined, or that it is to be asked for its reason if no other takes the call. */
 static void note_declined(const search *s, const nd4c_kernel *kernel, const char *reason) {
   if (s->tells) {
     note(s, kernel->name, kernel->engine, reason);
-  } else if (s->unsaid != NULL && s->unsaid->count < UNSAID) {
+  } else if (s->unsaid != NULL) {
+    if (s->unsaid->count == UNSAID) {
+      note_unsaid(s);
+      s->unsaid->count = 0;
+    }
     s->unsaid->kernels[s->unsaid->count++] = kernel;
-  }
-}
-
-/* Asks them. The first answer counts: a kernel that has changed its mind is not tried. */
-static void note_unsaid(search *s) {
-  char reason[REASON_SIZE];
-  s->tells = true;
-  for (int32_t i = 0; s->unsaid != NULL && i < s->unsaid->count; i++) {
-    const nd4c_kernel *kernel = s->unsaid->kernels[i];
-    const bool takes = is_usable(s, kernel, reason, sizeof reason);
-    note(s, kernel->name, kernel->engine, takes ? "it declined, but takes the call when asked why" : reason);
   }
 }
 

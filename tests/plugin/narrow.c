@@ -1,8 +1,9 @@
 /* A plug-in with one synchronous device that computes little, or in an unusual way; NARROW says which: "multiply" has a
  * kernel for that alone, "scratch" adds in host memory and a device buffer that it asks for, "prepare" has a kernel
- * that declines in prepare, with a lower-priority one that does not, "compilers" has two compilers, one for multiply
- * above one for add, "one compiler" that for multiply alone, "nothing" neither a kernel nor a compiler. It includes
- * only nd4c/plugin.h of nd4c. */
+ * that declines in prepare, with a lower-priority one that does not, "crowd" has forty that multiply, "compilers" has
+ * two compilers, one for multiply above one for add, "one compiler" that for multiply alone, "nothing" neither a kernel
+ * nor a compiler. It includes only nd4c/plugin.h of nd4c. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,22 @@ static const nd4c_kernel multiply = KERNEL("multiply", .name = "narrow.multiply"
 static const nd4c_kernel *const lists[][3] = {{&multiply}, {&scratch}, {&above, &declining}};
 static const nd4c_kernel *const *const families[][1] = {{lists[0]}, {lists[1]}, {lists[2]}};
 
+enum { CROWD = 40 };
+
+static const nd4c_kernel *const *const *make_crowd(void) {
+  static char names[CROWD][24];
+  static nd4c_kernel kernels[CROWD];
+  static const nd4c_kernel *list[CROWD + 1];
+  static const nd4c_kernel *const *const family[] = {list};
+  for (int32_t i = 0; i < CROWD; i++) {
+    (void)snprintf(names[i], sizeof names[i], "narrow.crowd%d", (int)i);
+    kernels[i] = multiply;
+    kernels[i].name = names[i];
+    list[i] = &kernels[i];
+  }
+  return family;
+}
+
 /* -- compilers ---------------------------------------------------------------------------------------------------- */
 
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
@@ -231,7 +248,7 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) 
     contribution.compilers = compilers;
   } else if (!is("nothing")) {
     contribution.family_count = 1;
-    contribution.families = families[is("scratch") ? 1 : is("prepare") ? 2 : 0];
+    contribution.families = is("crowd") ? make_crowd() : families[is("scratch") ? 1 : is("prepare") ? 2 : 0];
   }
   *out = &provider;
   return ND4C_OK;

@@ -129,6 +129,9 @@ static const struct {
     {"NARROW=multiply",
      "strict order",
      {"initialised", "strict order: 0; multiply: nothing on narrow:0 computes this"}},
+    {"NARROW=crowd",
+     "strict order",
+     {"narrow.crowd39 (engine narrow): wants contiguous operands", "nothing on narrow:0"}},
     {"NARROW=multiply", "plan", {"initialised", "plan: 73609; "}},
     {"NARROW=nothing", "multiply", {"the backend has neither a kernel nor a compiler", "multiply: 0; "}},
 };
