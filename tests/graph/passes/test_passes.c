@@ -477,6 +477,20 @@ static void look_alikes_are_left_alone(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static void norms_take_no_factor_behind_their_bias(void **state) {
+  (void)state;
+  const int64_t shape[] = {4, 6};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape), y = check_unary(graph, ND4C_OP_layer_norm, x);
+  y = check_binary(graph, ND4C_OP_add, y, check_constant(graph, 1, &shape[1], 1, 1, 2));
+  CHECK_OK(nd4c_graph_output(graph, "y", times(graph, y, check_constant(graph, 1, &shape[1], 2, 2, 3))));
+  nd4c_plan *plan = check_graph(graph, 3, 1e-5);
+  assert_int_equal(check_changes(plan, "layer_norm"), 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void identities_vanish(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;
@@ -653,6 +667,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(patterns_fire_alone_only),
       cmocka_unit_test(look_alikes_are_left_alone),
+      cmocka_unit_test(norms_take_no_factor_behind_their_bias),
       cmocka_unit_test(identities_vanish),
       cmocka_unit_test(constants_fold_and_the_unread_dies),
       cmocka_unit_test(shuffles_and_reshapes_keep_their_meaning),
