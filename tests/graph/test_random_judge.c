@@ -82,6 +82,53 @@ static void neighbours_may_be_equal(void **state) {
   }
 }
 
+/* Asked for int8 with a calibration, a number near 0 may be 0. */
+static void bytes_near_0_may_be_false(void **state) {
+  (void)state;
+  static const float numbers[] = {2, 0.004F, 0.5F};
+  const int64_t size = 3;
+  rg_sketch *sketch = begin();
+  nd4c_array *x = NULL;
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 1, &size, numbers, NULL, &x));
+  set_output(sketch, rg_op_int(sketch, ND4C_OP_cast, rg_leaf(sketch, x, false), "dtype", ND4C_BOOL));
+  for (int32_t zero = 0; zero < 3; zero++) {
+    const bool truth[] = {zero != 0, zero != 1, zero != 2};
+    for (int32_t calibrated = 0; calibrated < 2; calibrated++) {
+      const rg_precision precision = {calibrated ? ND4C_INT8 : ND4C_DTYPE_NONE, calibrated};
+      nd4c_array *got = NULL;
+      CHECK_OK(nd4c_array_from_data(ND4C_BOOL, 1, &size, truth, NULL, &got));
+      assert_true(accepts(sketch, precision, got) == (zero == 1 && calibrated));
+    }
+  }
+  end(sketch);
+}
+
+static nd4c_array *halves(const float *numbers) {
+  const int64_t size = 4;
+  nd4c_array *wide = NULL, *array = NULL;
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 1, &size, numbers, NULL, &wide));
+  CHECK_OK(nd4c_cast(wide, ND4C_FLOAT16, &array));
+  nd4c_array_release(wide);
+  return array;
+}
+
+/* 300 * 300 is beyond float16, and infinite from then on; less 4 * 60000 it is beyond on the other side. The other
+ * elements are plain, so that the graph is not dull. */
+static void infinities_of_the_truth_are_right(void **state) {
+  (void)state;
+  rg_sketch *sketch = begin();
+  const int32_t x = rg_leaf(sketch, halves((const float[]){300, 1, 1, 1}), false);
+  const int32_t step = rg_leaf(sketch, halves((const float[]){60000, 0, 0, 0}), false);
+  int32_t y = rg_binary(sketch, ND4C_OP_multiply, x, x);
+  for (int32_t i = 0; i < 4; i++) {
+    y = rg_binary(sketch, ND4C_OP_subtract, y, step);
+  }
+  set_output(sketch, y);
+  assert_true(accepts(sketch, none, halves((const float[]){-INFINITY, 1, 1, 1})));
+  assert_false(accepts(sketch, none, halves((const float[]){7, 1, 1, 1})));
+  end(sketch);
+}
+
 /* x w of 16 values. */
 static rg_sketch *make_product(nd4c_dtype dtype) {
   rg_sketch *sketch = begin();
@@ -212,6 +259,7 @@ static void graphs_with_nan_are_not_calibrated(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_round_in_some_units),          cmocka_unit_test(nan_has_no_sign),
+      cmocka_unit_test(bytes_near_0_may_be_false),         cmocka_unit_test(infinities_of_the_truth_are_right),
       cmocka_unit_test(neighbours_may_be_equal),           cmocka_unit_test(products_of_int8_lose_a_step),
       cmocka_unit_test(convolutions_need_a_calibration),   cmocka_unit_test(trials_know_widened_products),
       cmocka_unit_test(channels_share_the_steps_of_bytes), cmocka_unit_test(graphs_with_nan_are_not_calibrated),

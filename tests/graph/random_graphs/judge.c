@@ -166,6 +166,12 @@ static bool same_bits(const nd4c_array *a, const nd4c_array *b) {
   return same;
 }
 
+/* A number of float64 that the dtype rounds to an infinity is that. */
+static double as_infinity(nd4c_dtype dtype, double number) {
+  const double most = dtype == ND4C_FLOAT16 ? 65520 : dtype == ND4C_FLOAT64 ? (double)INFINITY : 0x1.ffp127;
+  return fabs(number) >= most ? copysign((double)INFINITY, number) : number;
+}
+
 /* What makes an element wrong, or NULL. A precision has infinities of its own. */
 static const char *fault(const judged *output, int64_t i, double got, nd4c_dtype dtype, nd4c_dtype precision) {
   const double base = output->base[i], spread = output->spread[i];
@@ -180,7 +186,8 @@ static const char *fault(const judged *output, int64_t i, double got, nd4c_dtype
   if (isfinite(got) && isfinite(base) && fabs(got - base) <= allowed) {
     return NULL;
   }
-  if (output->truth != NULL && got == output->truth[i]) { /* an infinity, where the other one has NaN */
+  /* An infinity, where the other one has NaN or another. */
+  if (output->truth != NULL && got == as_infinity(dtype, output->truth[i])) {
     return NULL;
   }
   if (output->truth != NULL && isfinite(got) && isfinite(output->truth[i])) {

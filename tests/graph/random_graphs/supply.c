@@ -40,9 +40,10 @@ void rg_cases_free(void) {
   free(cases_text);
 }
 
-/* Draws of random numbers have no right result, and texts no tolerance. */
+/* Draws of random numbers have no right result, texts no tolerance, and eigenvalues of any matrix no order. */
 static bool is_left_out(const nd4c_op_info *op) {
-  return op->category == ND4C_CATEGORY_RANDOM || op->category == ND4C_CATEGORY_TEXT;
+  return op->category == ND4C_CATEGORY_RANDOM || op->category == ND4C_CATEGORY_TEXT || op->op == ND4C_OP_eig ||
+         op->op == ND4C_OP_eigvals;
 }
 
 static nd4c_dtype dtype_for(rg_sketch *sketch, const nd4c_op_info *op) {
