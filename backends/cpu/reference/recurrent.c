@@ -3,24 +3,8 @@
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"
+#include "backends/cpu/support/gate_functions.h"
 #include "kernels/reference/recurrent/recurrent.h"
-
-/* The kernels count activations as the op table does. */
-_Static_assert(ND4C_RECURRENT_ACTIVATION_RELU == 0 && ND4C_RECURRENT_ACTIVATION_TANH == 1 &&
-                   ND4C_RECURRENT_ACTIVATION_SIGMOID == 2 && ND4C_RECURRENT_ACTIVATION_AFFINE == 3 &&
-                   ND4C_RECURRENT_ACTIVATION_LEAKY_RELU == 4 && ND4C_RECURRENT_ACTIVATION_THRESHOLDED_RELU == 5 &&
-                   ND4C_RECURRENT_ACTIVATION_SCALED_TANH == 6 && ND4C_RECURRENT_ACTIVATION_HARD_SIGMOID == 7 &&
-                   ND4C_RECURRENT_ACTIVATION_ELU == 8 && ND4C_RECURRENT_ACTIVATION_SOFTSIGN == 9 &&
-                   ND4C_RECURRENT_ACTIVATION_SOFTPLUS == 10,
-               "kernels/reference/recurrent/recurrent.c");
-
-static const struct {
-  double alpha, beta;
-} presets[] = {
-#define PRESET(NAME, number, name, alpha, beta) [number] = {alpha, beta},
-    ND4C_RECURRENT_ACTIVATION_TABLE(PRESET)
-#undef PRESET
-};
 
 /* -- layers and cells --------------------------------------------------------------------------------------------- */
 
@@ -36,13 +20,9 @@ static void default_functions(nd4c_ref_recurrent_args *args) {
 }
 
 static void given_functions(const nd4c_call *call, nd4c_ref_recurrent_args *args, int32_t count) {
-  const nd4c_attr_value *kinds = &call->attrs[ND4C_ATTR_rnn_activations];
-  const nd4c_attr_value *alpha = &call->attrs[ND4C_ATTR_rnn_alpha], *beta = &call->attrs[ND4C_ATTR_rnn_beta];
-  for (int32_t i = 0; i < kinds->count; i++) {
-    int64_t kind = kinds->as.ints[i];
-    args->functions[i / count][i % count] =
-        (nd4c_ref_gate_function){kind, alpha->count > 0 ? alpha->as.floats[i] : presets[kind].alpha,
-                                 beta->count > 0 ? beta->as.floats[i] : presets[kind].beta};
+  for (int32_t i = 0; i < nd4c_cpu_gate_functions_count(call); i++) {
+    const nd4c_cpu_gate_function f = nd4c_cpu_gate_function_at(call, i);
+    args->functions[i / count][i % count] = (nd4c_ref_gate_function){f.kind, f.alpha, f.beta};
   }
 }
 

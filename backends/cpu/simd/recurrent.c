@@ -1,19 +1,22 @@
-/* lstm and gru of engine simd: f32 with the usual functions. What x adds to all gates is one large product for several
- * steps. Each step adds the state's product, one block of hidden units for each worker, and applies the gates while the
- * sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call. Operands may have
- * any strides: x and the states are read row by row where they lie, or are copied first if the elements of a row have
- * gaps. dispatch/choice.c asks these kernels. */
+/* rnn, lstm and gru of engine simd: f32, lstm and gru with the usual functions. What x adds to all gates is one large
+ * product for several steps. Each step adds the state's product, one block of hidden units for each worker, and applies
+ * the gates while the sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call.
+ * Operands may have any strides: x and the states are read row by row where they lie, or are copied first if the
+ * elements of a row have gaps. dispatch/choice.c asks these kernels. */
 #include <string.h>
 
 #include "backends/cpu/reference/work.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/gate_functions.h"
 #include "backends/cpu/support/nest.h"
 
 /* Bytes of x's part of the gates that are computed ahead: they stay in the L2 cache. */
 enum { AHEAD_BYTES = 1 << 20, ROWS_TOGETHER = 32 };
 
 typedef struct shape {
-  bool is_lstm, batch_first, back_only, before_reset;
+  nd4c_op op;
+  bool batch_first, back_only;
+  bool before_reset, reset_first; /* a gru resets what the state's product gives, or the state before its product */
   int64_t steps, batch, inputs, hidden, directions, gates;
   int64_t lanes, blocks, wide; /* wide: gates * lanes */
   int64_t ahead;               /* steps of which x's part is computed at a time */
@@ -21,16 +24,17 @@ typedef struct shape {
 
 static shape shape_of(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_rnn_x];
-  shape s = {.is_lstm = call->op->op == ND4C_OP_lstm, .batch_first = ND4C_FLAG_OF(call, rnn_batch_first)};
+  shape s = {.op = call->op->op, .batch_first = ND4C_FLAG_OF(call, rnn_batch_first)};
   int64_t direction = ND4C_INT_OF(call, rnn_direction);
   s.back_only = direction == ND4C_DIRECTION_REVERSE;
   s.directions = direction == ND4C_DIRECTION_BIDIRECTIONAL ? 2 : 1;
-  s.before_reset = !s.is_lstm && ND4C_FLAG_OF(call, gru_linear_before_reset);
+  s.before_reset = s.op == ND4C_OP_gru && ND4C_FLAG_OF(call, gru_linear_before_reset);
+  s.reset_first = s.op == ND4C_OP_gru && !s.before_reset;
   s.steps = x->shape[s.batch_first ? 1 : 0];
   s.batch = x->shape[s.batch_first ? 0 : 1];
   s.inputs = x->shape[2];
   s.hidden = call->inputs[ND4C_IN_rnn_r].shape[2];
-  s.gates = s.is_lstm ? 4 : 3;
+  s.gates = s.op == ND4C_OP_lstm ? 4 : s.op == ND4C_OP_gru ? 3 : 1;
   s.lanes = nd4c_simd.recurrent->lanes;
   s.blocks = (s.hidden + s.lanes - 1) / s.lanes;
   s.wide = s.gates * s.lanes;
@@ -40,11 +44,11 @@ static shape shape_of(const nd4c_call *call) {
   return s;
 }
 
-static bool usual_functions(const nd4c_call *call, bool is_lstm) {
+static bool usual_functions(const nd4c_call *call) {
   static const int64_t usual[] = {ND4C_RECURRENT_ACTIVATION_SIGMOID, ND4C_RECURRENT_ACTIVATION_TANH,
                                   ND4C_RECURRENT_ACTIVATION_TANH};
   const nd4c_attr_value *given = &call->attrs[ND4C_ATTR_rnn_activations];
-  int32_t count = is_lstm ? 3 : 2;
+  int32_t count = call->op->op == ND4C_OP_lstm ? 3 : 2;
   for (int32_t i = 0; i < given->count; i++) {
     if (given->as.ints[i] != usual[i % count]) {
       return false;
@@ -59,7 +63,8 @@ static bool has_dense_rows(const nd4c_tensor *x) {
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   bool is_lstm = call->op->op == ND4C_OP_lstm;
-  ND4C_CPU_DECLINE_IF(!usual_functions(call, is_lstm), "other functions than sigmoid and tanh, or inputs clipped");
+  ND4C_CPU_DECLINE_IF(call->op->op != ND4C_OP_rnn && !usual_functions(call),
+                      "other functions than sigmoid and tanh, or inputs clipped");
   ND4C_CPU_DECLINE_IF(
       is_lstm && (nd4c_cpu_input(call, ND4C_IN_lstm_peepholes) != NULL || ND4C_FLAG_OF(call, lstm_input_forget)),
       "peepholes or input_forget");
@@ -116,7 +121,7 @@ static void pack_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     float *to = j->to + index * block_numbers(s);
     pack_gates(s, j->w, index, 0, s->gates, to);
     to += s->wide * s->inputs;
-    int64_t first = s->is_lstm || s->before_reset ? s->gates : 2;
+    int64_t first = s->reset_first ? 2 : s->gates;
     pack_gates(s, j->r, index, 0, first, to);
     if (first < s->gates) {
       pack_gates(s, j->r, index, first, 1, to + first * s->lanes * s->hidden);
@@ -241,6 +246,7 @@ typedef struct job {
   int64_t first, count;                      /* steps whose part of x is there, in time */
   int64_t x_time, x_sequence;                /* strides */
   const int64_t *lengths;                    /* by sequence; NULL: all have all steps */
+  nd4c_recurrent_function function;          /* of an rnn */
   int64_t time;
   const float *before;
   bool back;
@@ -318,6 +324,14 @@ static void run_pieces(team *both, int64_t grain, int32_t width, void (*run_piec
   nd4c_cpu_parallel(both->directions * s->blocks, grain, width, pieces_range, both);
 }
 
+static void rnn_piece(const job *j, const piece *p) {
+  const shape *s = &j->s;
+  nd4c_simd.recurrent->product(p->rows, 1, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
+                               p->gates, s->wide);
+  nd4c_simd.recurrent->rnn(p->rows, p->units, &j->function, p->gates, s->wide, j->y + p->row * j->y_step + p->unit,
+                           j->y_step);
+}
+
 static void lstm_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
   nd4c_simd.recurrent->product(p->rows, 4, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
@@ -365,7 +379,9 @@ static void update_piece(const job *j, const piece *p) {
 static void run_step(team *both, int32_t width) {
   const shape *s = &both->jobs[0].s;
   int64_t grain = 32768 / (s->batch * s->wide * s->hidden + 1) + 1;
-  if (s->is_lstm) {
+  if (s->op == ND4C_OP_rnn) {
+    run_pieces(both, grain, width, rnn_piece);
+  } else if (s->op == ND4C_OP_lstm) {
     run_pieces(both, grain, width, lstm_piece);
   } else if (s->before_reset) {
     run_pieces(both, grain, width, gru_piece);
@@ -404,7 +420,7 @@ static void place_direction(const nd4c_call *call, job *j, int64_t direction, co
   j->y_first = (float *)y->data + direction * y->strides[s->batch_first ? 2 : 1];
   j->before = initial->data + direction * initial->other;
   j->before_step = initial->sequence;
-  if (s->is_lstm) {
+  if (s->op == ND4C_OP_lstm) {
     const rows c = rows_of(s, &call->outputs[2]);
     j->c = c.data + direction * c.other;
     j->c_step = c.sequence;
@@ -509,6 +525,17 @@ static void start_cells(const nd4c_call *call, float *zero) {
   nd4c_nest_copy_tensor(given != NULL ? given : &zeros, to, call->width);
 }
 
+static nd4c_recurrent_function function_of(const nd4c_call *call, int64_t direction) {
+  nd4c_recurrent_function f = {.kind = ND4C_RECURRENT_ACTIVATION_TANH, .clip = (float)ND4C_REAL_OF(call, rnn_clip)};
+  if (nd4c_cpu_gate_functions_count(call) > direction) {
+    const nd4c_cpu_gate_function given = nd4c_cpu_gate_function_at(call, (int32_t)direction);
+    f.kind = given.kind;
+    f.alpha = given.alpha;
+    f.beta = given.beta;
+  }
+  return f;
+}
+
 static void start_direction(const nd4c_call *call, const places *p, int64_t direction, job *j) {
   const shape *s = &j->s;
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_rnn_bias);
@@ -554,13 +581,14 @@ static nd4c_status run(const nd4c_call *call) {
   memset(zeros, 0, (size_t)s.hidden * sizeof(float));
   const rows x = rows_to_read(&s, &call->inputs[ND4C_IN_rnn_x], scratch + p.x, call->width);
   const rows initial = h != NULL ? rows_to_read(&s, h, scratch + p.h, call->width) : (rows){.data = zeros};
-  if (s.is_lstm) {
+  if (s.op == ND4C_OP_lstm) {
     start_cells(call, zeros);
   }
   team both = {.directions = s.directions, .workers = scratch + p.workers, .worker_bytes = p.worker_bytes};
   for (int64_t direction = 0; direction < s.directions; direction++) {
     job *j = &both.jobs[direction];
     *j = (job){.s = s, .packed = packed + direction * s.blocks * block_numbers(&s), .lengths = lengths};
+    j->function = function_of(call, direction);
     start_direction(call, &p, direction, j);
     place_direction(call, j, direction, &x, &initial);
   }
@@ -579,4 +607,4 @@ static nd4c_status run(const nd4c_call *call) {
   ND4C_CPU_SIMD_KERNEL(op, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable, run, .prepare = prepare, .unprepare = unprepare, \
                        .scratch_bytes = scratch_bytes)
 
-const nd4c_kernel *const nd4c_cpu_simd_recurrent_kernels[] = {KERNEL(lstm), KERNEL(gru), NULL};
+const nd4c_kernel *const nd4c_cpu_simd_recurrent_kernels[] = {KERNEL(rnn), KERNEL(lstm), KERNEL(gru), NULL};

@@ -26,20 +26,10 @@ static const nd4c_widened_source sooner = {families, ND4C_CPU_PRIORITY_ONEDNN + 
   ND4C_WIDENED_KERNEL("simd", op, "widened_" #op, LATER, ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), \
                       later)
 
-const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {SOONER_KERNEL(matmul),
-                                                            SOONER_KERNEL(linear),
-                                                            SOONER_KERNEL(conv),
-                                                            LATER_KERNEL(matmul),
-                                                            LATER_KERNEL(linear),
-                                                            LATER_KERNEL(vecdot),
-                                                            LATER_KERNEL(matvec),
-                                                            LATER_KERNEL(vecmat),
-                                                            LATER_KERNEL(conv),
-                                                            LATER_KERNEL(lstm),
-                                                            LATER_KERNEL(gru),
-                                                            LATER_KERNEL(batch_norm),
-                                                            LATER_KERNEL(group_norm),
-                                                            LATER_KERNEL(instance_norm),
-                                                            LATER_KERNEL(lrn),
-                                                            LATER_KERNEL(resize),
-                                                            NULL};
+const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {
+    SOONER_KERNEL(matmul),    SOONER_KERNEL(linear),    SOONER_KERNEL(conv),
+    LATER_KERNEL(matmul),     LATER_KERNEL(linear),     LATER_KERNEL(vecdot),
+    LATER_KERNEL(matvec),     LATER_KERNEL(vecmat),     LATER_KERNEL(conv),
+    LATER_KERNEL(rnn),        LATER_KERNEL(lstm),       LATER_KERNEL(gru),
+    LATER_KERNEL(batch_norm), LATER_KERNEL(group_norm), LATER_KERNEL(instance_norm),
+    LATER_KERNEL(lrn),        LATER_KERNEL(resize),     NULL};

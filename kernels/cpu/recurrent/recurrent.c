@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "kernels/cpu/contraction/gemm_vector.h"
+#include "kernels/cpu/elementwise/activation.h"
 #include "kernels/cpu/elementwise/exponential_vector.h"
 #include "kernels/cpu/elementwise/mathematics.h"
 #include "kernels/cpu/support/level.h"
@@ -281,6 +282,70 @@ ND4C_INLINED void sigmoids(const float *x, float *y) {
 #endif
 }
 
+/* The op table's numbers; a static assertion in the backend ties the two. */
+enum { RELU, TANH, SIGMOID, AFFINE, LEAKY_RELU, THRESHOLDED_RELU, SCALED_TANH, HARD_SIGMOID, ELU, SOFTSIGN, SOFTPLUS };
+
+#define OF_EACH(expression)         \
+  ND4C_INDEPENDENT                  \
+  for (int l = 0; l < LANES; l++) { \
+    y[l] = (expression);            \
+  }                                 \
+  break;
+
+/* Any activation. x and y are not the same memory. NaN stays NaN. */
+static void activate(const nd4c_recurrent_function *f, const float *restrict x, float *restrict y) {
+  const double alpha = f->alpha, beta = f->beta;
+  const float factor = (float)alpha, inner = (float)beta;
+  float scaled[LANES];
+  switch (f->kind) {
+    case RELU:
+      OF_EACH(x[l] < 0 ? 0 : x[l])
+    case SIGMOID:
+      sigmoids(x, y);
+      break;
+    case AFFINE:
+      OF_EACH((float)(alpha * (double)x[l] + beta))
+    case LEAKY_RELU:
+      OF_EACH(nd4c_leaky_relu_float32(x[l], factor))
+    case THRESHOLDED_RELU:
+      OF_EACH((double)x[l] < alpha ? 0 : x[l])
+    case SCALED_TANH:
+      for (int l = 0; l < LANES; l++) {
+        scaled[l] = inner * x[l];
+      }
+      tanhs(scaled, y);
+      OF_EACH(factor * y[l])
+    case HARD_SIGMOID:
+      OF_EACH(nd4c_hard_sigmoid_float32(x[l], alpha, beta))
+    case ELU:
+      OF_EACH(nd4c_elu_float32(x[l], factor))
+    case SOFTSIGN:
+      OF_EACH(nd4c_softsign_float32(x[l]))
+    case SOFTPLUS:
+      OF_EACH(nd4c_softplus_float32(x[l]))
+    case TANH:
+    default:
+      tanhs(x, y);
+      break;
+  }
+}
+#undef OF_EACH
+
+static void rnn(int64_t rows, int64_t units, const nd4c_recurrent_function *f, const float *gate, int64_t gate_stride,
+                float *h, int64_t h_stride) {
+  const float clip = f->clip;
+  for (int64_t r = 0; r < rows; r++, gate += gate_stride, h += h_stride) {
+    float bounded[LANES], state[LANES];
+    if (clip > 0) {
+      for (int l = 0; l < LANES; l++) {
+        bounded[l] = gate[l] > clip ? clip : gate[l] < -clip ? -clip : gate[l];
+      }
+    }
+    activate(f, clip > 0 ? bounded : gate, state);
+    FOR_UNITS(h[l] = state[l];)
+  }
+}
+
 static void lstm(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, float *c, int64_t c_stride,
                  float *h, int64_t h_stride) {
   for (int64_t r = 0; r < rows; r++, gates += gates_stride, c += c_stride, h += h_stride) {
@@ -329,6 +394,7 @@ static void gru_update(int64_t rows, int64_t units, const float *gate, int64_t g
 const nd4c_recurrent_table ND4C_LEVEL_NAME(nd4c_recurrent_table) = {.lanes = LANES,
                                                                     .pack = pack,
                                                                     .product = product,
+                                                                    .rnn = rnn,
                                                                     .lstm = lstm,
                                                                     .gru = gru,
                                                                     .gru_reset = gru_reset,

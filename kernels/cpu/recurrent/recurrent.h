@@ -6,6 +6,13 @@
 
 #include <stdint.h>
 
+/* A gate's activation, counted as by ND4C_RECURRENT_ACTIVATION_TABLE of the op table. */
+typedef struct nd4c_recurrent_function {
+  int64_t kind;
+  double alpha, beta;
+  float clip; /* its input is bounded to -clip .. clip; 0: not */
+} nd4c_recurrent_function;
+
 typedef struct nd4c_recurrent_table {
   int64_t lanes; /* at most ND4C_RECURRENT_LANES */
   /* Weights of one block: `gates` rows of w for each of `units` units, the gates gate_stride apart, to gates * lanes *
@@ -15,6 +22,9 @@ typedef struct nd4c_recurrent_table {
   /* to[row] = start[row] + a[row] * packed, gates * lanes numbers a row. gates: 1 to 4. */
   void (*product)(int64_t rows, int64_t gates, int64_t k, const float *a, int64_t a_stride, const float *packed,
                   const float *start, int64_t start_stride, float *to, int64_t to_stride);
+  /* h = f(gate), for `units` of the lanes of `rows` rows. */
+  void (*rnn)(int64_t rows, int64_t units, const nd4c_recurrent_function *f, const float *gate, int64_t gate_stride,
+              float *h, int64_t h_stride);
   /* Gates i, o, f, c of `rows` rows, gate_stride apart: c = f c + i g, h = o tanh c; c and h for `units` of the lanes.
    */
   void (*lstm)(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, float *c, int64_t c_stride,
