@@ -8,20 +8,30 @@
 
 enum { PAUSE = 100000000 /* nanoseconds between two looks */ };
 
+/* How long the rest takes if it takes as long as what is done. Where that time is over and a step still goes on (it may
+ * pack far larger weights than those before it), how long the step has taken. "" before the first step is done. */
+static void describe_time(const cli_watch *w, char *text, size_t size) {
+  const int64_t made = w->done - w->first, left = w->total - w->done;
+  const double now = cli_seconds(), taken = now - w->told;
+  const double rest = made > 0 ? (w->told - w->begun) * (double)left / (double)made - taken : 0;
+  if (made <= 0 || left <= 0) {
+    text[0] = '\0';
+  } else if (rest < 0.05) {
+    (void)snprintf(text, size, taken < 10 ? ", this step for %.1f s" : ", this step for %.0f s", taken);
+  } else {
+    (void)snprintf(text, size, rest < 10 ? ", about %.1f s left" : ", about %.0f s left", rest);
+  }
+}
+
 /* Under the lock; "" if there is nothing to say. */
 static void describe(const cli_watch *w, char *text, size_t size) {
-  const int64_t made = w->done - w->first, left = w->total - w->done;
+  char time[64];
   if (w->total <= 1) { /* a step, or an unknown number of them */
     (void)snprintf(text, size, w->done > 0 ? "%s: %" PRId64 : "%s", w->what, w->done);
     return;
   }
-  const int used = snprintf(text, size, "%s: %" PRId64 " of %" PRId64, w->what, w->done, w->total);
-  if (made > 0 && left > 0 && used > 0 && (size_t)used < size) { /* as if the rest took as long as what is done */
-    const double whole = (w->told - w->begun) * (double)left / (double)made, rest = whole - (cli_seconds() - w->told);
-    const double seconds = rest > 0 ? rest : 0;
-    (void)snprintf(text + used, size - (size_t)used, seconds < 10 ? ", about %.1f s left" : ", about %.0f s left",
-                   seconds);
-  }
+  describe_time(w, time, sizeof time);
+  (void)snprintf(text, size, "%s: %" PRId64 " of %" PRId64 "%s", w->what, w->done, w->total, time);
 }
 
 static void *watch(void *user) {

@@ -23,7 +23,8 @@ typedef struct cli_watch {
 
 /* cli_watch_end must follow. Without memory for a thread nothing is told. */
 void cli_watch_begin(cli_watch *watch);
-/* "what: done of total, about 4 s left"; a callback for nd4c_model_set_progress, `user` is the cli_watch. */
+/* "what: done of total, about 4 s left", or "..., this step for 9 s" once that time is over; a callback for
+ * nd4c_model_set_progress, `user` is the cli_watch. */
 void cli_watch_tell(void *user, const char *what, int64_t done, int64_t total);
 /* Ends what the watch shows and joins its thread, if it goes on. cli_watch_tell may still be called. */
 void cli_watch_stop(void);
