@@ -15,7 +15,7 @@
 enum { FLOAT = 1, INT64 = 7, MOST = 4096, SIZES = 5 };
 
 /* A model of x [n, ...] and y; constants that all have are zero, one, two, three (0-d), v0, v1, v2, v3, v_1, and the
- * least and greatest numbers of 64 and 32 bits ([1]).
+ * least and greatest numbers of 64 and 32 bits ([1]), and scales.
  */
 typedef struct dims_case {
   const char *nodes;
@@ -165,6 +165,8 @@ static const dims_case cases[] = {
     {"Slice x v_1 min32 v0 v_1 > z; Add x z > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
     {"Slice x v1 max32 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
     {"Slice x min v2 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, NULL},
+    /* scales that are fractions: 2^24 / 3 */
+    {"Resize x - scales mode=linear > y", {-1, 8, 3}, {3, 2, 7, 6}, 13, NULL, 0, "resize: 5592405 >= n"},
 };
 
 static void add_constants(wire_bytes *graph) {
@@ -172,7 +174,9 @@ static void add_constants(wire_bytes *graph) {
                                                                                           "v_1"};
   static const int64_t one = 1, values[] = {0, 1, 2, 3, -1};
   static const char *const bounds[] = {"min", "least", "min32", "max32"};
-  static const int64_t numbers[] = {INT64_MIN, -INT64_MAX, INT32_MIN, INT32_MAX};
+  static const int64_t numbers[] = {INT64_MIN, -INT64_MAX, INT32_MIN, INT32_MAX}, axes = 3;
+  static const float scales[] = {1.5F, 0.375F, 1};
+  build_initializer(graph, "scales", FLOAT, 1, &axes, scales, sizeof scales);
   for (int i = 0; i < 4; i++) {
     build_initializer(graph, scalars[i], INT64, 0, NULL, &values[i], sizeof *values);
   }

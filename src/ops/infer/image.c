@@ -94,6 +94,8 @@ static nd4c_status resize_by_sizes(const nd4c_inference *inference, const nd4c_a
   return ND4C_OK;
 }
 
+enum { FLOAT_INTEGERS = 1 << 24 }; /* float32 holds all whole numbers up to it */
+
 /* Only a whole scale, or one by which doubles divide exactly, is arithmetic of integers. */
 static bool is_whole(double scale) {
   return scale == floor(scale) && scale < 0x1p31;
@@ -111,15 +113,35 @@ static double scaled_length(int64_t length, double scale) {
   return narrow ? (double)((float)length * (float)scale) : (double)length * scale;
 }
 
-static nd4c_status scale_symbolic(const nd4c_inference *inference, int32_t axis, double scale, int64_t *extent) {
-  int64_t length = inference->inputs[0].shape[axis];
-  const bool whole = is_whole(scale);
-  if (!whole && !is_part(scale)) {
-    return nd4c_rule_needs_numbers(
-        inference, 0, "scale %g of axis %d, expected a whole number or one divided by a power of 2", scale, (int)axis);
+/* A scale as a fraction whose denominator is a power of 2: products of lengths with it are exact in float32 as long as
+ * those with the numerator are. */
+static bool as_fraction(double scale, int64_t *numerator, int64_t *denominator) {
+  enum { GREATEST_DENOMINATOR = 1 << 16 };
+  *denominator = 1;
+  while (*denominator < GREATEST_DENOMINATOR && scale != floor(scale)) {
+    scale *= 2;
+    *denominator *= 2;
   }
-  bool fits = whole ? nd4c_rule_multiply(inference, length, (int64_t)scale, extent)
-                    : nd4c_rule_divide(inference, length, (int64_t)(1 / scale), extent);
+  *numerator = scale < FLOAT_INTEGERS ? (int64_t)scale : 0;
+  return scale == floor(scale) && *numerator > 0;
+}
+
+static nd4c_status scale_symbolic(const nd4c_inference *inference, int32_t axis, double scale, int64_t *extent) {
+  const int64_t length = inference->inputs[0].shape[axis];
+  int64_t numerator = 0, denominator = 0;
+  bool fits = false;
+  if (is_whole(scale)) {
+    fits = nd4c_rule_multiply(inference, length, (int64_t)scale, extent);
+  } else if (is_part(scale)) {
+    fits = nd4c_rule_divide(inference, length, (int64_t)(1 / scale), extent);
+  } else if (as_fraction(scale, &numerator, &denominator) &&
+             nd4c_rule_is_at_least(inference, FLOAT_INTEGERS / numerator, length)) {
+    fits = nd4c_rule_multiply(inference, length, numerator, extent) &&
+           nd4c_rule_divide(inference, *extent, denominator, extent);
+  } else {
+    return nd4c_rule_needs_numbers(
+        inference, 0, "scale %g of axis %d, expected a whole number, or one divided by a power of 2", scale, (int)axis);
+  }
   return fits ? ND4C_OK : nd4c_rule_too_long(inference, 0, axis);
 }
 
