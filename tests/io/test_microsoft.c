@@ -1,5 +1,6 @@
 /* Operators of ONNX Runtime's domain com.microsoft: what is refused, with which text, and a decoder's attention with
  * dims. tests/onnx/runtime_cases.py has their values. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,8 +55,8 @@ static const refusal refusals[] = {
      "input 'zero_points' is float32 with 1 elements; expected uint8 with 2"},
     {"com.microsoft::MatMulNBits x codes scale - ids N=2 K=8 block_size=16 > y", ND4C_UNSUPPORTED,
      "input 4 is given; nd4c has no order of the groups (g_idx) here"},
-    {"com.microsoft::SkipLayerNormalization x x v > y mean", ND4C_UNSUPPORTED,
-     "output 1 is named; nd4c does not make the statistics here"},
+    {"com.microsoft::SkipSimplifiedLayerNormalization x x v > z y", ND4C_UNSUPPORTED,
+     "output 1 is read; nd4c does not make the statistics here"},
     {"com.microsoft::EmbedLayerNormalization ids ids m > y", ND4C_FORMAT, "input 3 is left out, but required"},
     {"com.microsoft::EmbedLayerNormalization ids ids m m - v v > y", ND4C_FORMAT,
      "one of segment_ids and segment_embedding is left out"},
@@ -108,35 +109,49 @@ static void add_constants(wire_bytes *graph) {
   }
 }
 
-/* An operator that is not known is refused when the model is opened, all else when it runs. */
-static nd4c_status run_refused(const refusal *one, wire_bytes *bytes) {
+/* Runs nodes on x for y. An operator that is not known is refused when the model is opened, all else here. */
+static nd4c_status run_nodes(const char *nodes, const nd4c_array *x, wire_bytes *bytes, nd4c_array **y) {
   static const int64_t shape[] = {2, 3, 8};
   static const char *const names[] = {"x"};
   wire_bytes graph = {0}, info = {0};
   nd4c_model *model = NULL;
-  nd4c_array *x = NULL, *y = NULL;
-  build_nodes(&graph, one->node);
+  build_nodes(&graph, nodes);
   add_constants(&graph);
   build_value(&graph, 11, "x", FLOAT, 3, shape);
   wire_text(&info, 1, "y");
   wire_message(&graph, 12, &info);
   nd4c_status status = open_model(bytes, &graph, &model);
   if (status == ND4C_OK) {
-    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 3, shape, 1, NULL, &x), ND4C_OK);
-    status = nd4c_model_run(model, NULL, names, (const nd4c_array *const[]){x}, 1, &y, 1);
-    nd4c_array_release(y);
-    nd4c_array_release(x);
+    status = nd4c_model_run(model, NULL, names, &x, 1, y, 1);
   }
   nd4c_model_close(model);
   return status;
+}
+
+static nd4c_array *filled(nd4c_dtype dtype, int rank, const int64_t *shape) {
+  float values[1024];
+  int64_t count = 1;
+  nd4c_array *array = NULL, *cast = NULL;
+  for (int i = 0; i < rank; i++) {
+    count *= shape[i];
+  }
+  assert_true(count <= 1024);
+  for (int64_t i = 0; i < count; i++) {
+    values[i] = dtype == ND4C_INT64 ? 1 : (float)((i * 7) % 11) / 8 - 0.5F;
+  }
+  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, rank, shape, values, NULL, &array), ND4C_OK);
+  assert_int_equal(nd4c_cast(array, dtype, &cast), ND4C_OK);
+  nd4c_array_release(array);
+  return cast;
 }
 
 static void refuses_what_it_lacks(void **state) {
   (void)state;
   static wire_bytes bytes;
   int failures = 0;
+  nd4c_array *x = filled(ND4C_FLOAT32, 3, (const int64_t[]){2, 3, 8}), *y = NULL;
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-    const nd4c_status status = run_refused(&refusals[i], &bytes);
+    const nd4c_status status = run_nodes(refusals[i].node, x, &bytes, &y);
     if (status != refusals[i].status || strstr(nd4c_error_message(), refusals[i].text) == NULL) {
       failures++;
       print_error("%s\n  %s: %s\n  expected %s: %s\n", refusals[i].node, nd4c_status_name(status), nd4c_error_message(),
@@ -144,6 +159,52 @@ static void refuses_what_it_lacks(void **state) {
     }
   }
   assert_int_equal(failures, 0);
+  nd4c_array_release(x);
+}
+
+/* -- optional outputs ------------------------------------------------------------------------------------------------
+ */
+
+static void run_made(const char *nodes, float *numbers, size_t count) {
+  static wire_bytes bytes;
+  nd4c_array *x = filled(ND4C_FLOAT32, 3, (const int64_t[]){2, 3, 8}), *y = NULL;
+  if (run_nodes(nodes, x, &bytes, &y) != ND4C_OK) {
+    fail_msg("%s: %s", nodes, nd4c_error_message());
+  }
+  if (numbers != NULL) {
+    assert_int_equal(nd4c_array_size(y), count);
+    assert_int_equal(nd4c_array_read(y, numbers, count * sizeof *numbers), ND4C_OK);
+  }
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+}
+
+/* Exporters name all outputs, also those that nothing reads. */
+static void names_outputs_that_nothing_reads(void **state) {
+  (void)state;
+  run_made("com.microsoft::SkipLayerNormalization x x v > y mean deviation", NULL, 0);
+  run_made("com.microsoft::SkipSimplifiedLayerNormalization x x v > y mean deviation", NULL, 0);
+  run_made("com.microsoft::GroupQueryAttention x x x - - ids total num_heads=2 kv_num_heads=2 > y key value scores",
+           NULL, 0);
+}
+
+static void gives_statistics_of_sums(void **state) {
+  float given[12], x[48];
+  (void)state;
+  run_made("com.microsoft::SkipLayerNormalization x x v > z mean deviation; Concat mean deviation axis=-1 > y", given,
+           12);
+  run_made("Identity x > y", x, 48);
+  for (int row = 0; row < 6; row++) {
+    double mean = 0, variance = 0;
+    for (int i = 0; i < 8; i++) {
+      mean += 2 * (double)x[row * 8 + i] / 8;
+    }
+    for (int i = 0; i < 8; i++) {
+      variance += (2 * (double)x[row * 8 + i] - mean) * (2 * (double)x[row * 8 + i] - mean) / 8;
+    }
+    assert_float_equal(given[2 * row], (float)mean, 1e-6);
+    assert_float_equal(given[2 * row + 1], (float)(1 / sqrt(variance)), 1e-5);
+  }
 }
 
 /* -- a decoder with dims ---------------------------------------------------------------------------------------------
@@ -201,23 +262,6 @@ static nd4c_model *open_decoder(wire_bytes *bytes) {
   return model;
 }
 
-static nd4c_array *filled(nd4c_dtype dtype, int rank, const int64_t *shape) {
-  float values[1024];
-  int64_t count = 1;
-  nd4c_array *array = NULL, *cast = NULL;
-  for (int i = 0; i < rank; i++) {
-    count *= shape[i];
-  }
-  assert_true(count <= 1024);
-  for (int64_t i = 0; i < count; i++) {
-    values[i] = dtype == ND4C_INT64 ? 1 : (float)((i * 7) % 11) / 8 - 0.5F;
-  }
-  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, rank, shape, values, NULL, &array), ND4C_OK);
-  assert_int_equal(nd4c_cast(array, dtype, &cast), ND4C_OK);
-  nd4c_array_release(array);
-  return cast;
-}
-
 /* y and the cache of the model, against those of the op attention_with_cache. */
 static void check_step(nd4c_model *model, int64_t batch, int64_t length, int64_t past) {
   static const char *const names[] = {"x", "key", "value", "mask"};
@@ -273,6 +317,8 @@ static void decodes_with_dims(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refuses_what_it_lacks),
+      cmocka_unit_test(names_outputs_that_nothing_reads),
+      cmocka_unit_test(gives_statistics_of_sums),
       cmocka_unit_test(decodes_with_dims),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,12 @@ nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t 
 }
 
 bool nd4c_onnx_wants(const nd4c_onnx_emission *emission, int32_t index) {
-  return index < emission->node->output_count && emission->node->outputs[index] != ND4C_ONNX_NONE;
+  const nd4c_onnx_graph *graph = emission->scope->graph;
+  if (index >= emission->node->output_count || emission->node->outputs[index] == ND4C_ONNX_NONE) {
+    return false;
+  }
+  const nd4c_onnx_value *value = nd4c_onnx_graph_value(graph, emission->node->outputs[index]);
+  return value->last_use != value->index || graph->keeps_values || emission->importer->options->all_intermediates;
 }
 
 nd4c_onnx_kind nd4c_onnx_operand_kind(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {

@@ -56,7 +56,8 @@ nd4c_status nd4c_onnx_fix_axis(const nd4c_onnx_emission *emission, nd4c_onnx_ope
                                int32_t *fixed);
 /* The name of input `index`, for errors. */
 nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t index);
-/* Whether the node names output `index`. */
+/* Whether output `index` is to be made: the node names it, and another node, a graph's output or the caller may read
+ * it. Many exporters name outputs that nothing reads. */
 bool nd4c_onnx_wants(const nd4c_onnx_emission *emission, int32_t index);
 nd4c_onnx_kind nd4c_onnx_operand_kind(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 

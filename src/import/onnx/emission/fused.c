@@ -121,7 +121,7 @@ nd4c_status nd4c_onnx_refuse_inputs(nd4c_onnx_emission *emission, int32_t first,
 nd4c_status nd4c_onnx_refuse_outputs(nd4c_onnx_emission *emission, int32_t first, int32_t last, const char *what) {
   for (int32_t i = first; i <= last; i++) {
     if (nd4c_onnx_wants(emission, i)) {
-      return nd4c_fail(ND4C_UNSUPPORTED, "output %d is named; nd4c does not make the %s here", (int)i, what);
+      return nd4c_fail(ND4C_UNSUPPORTED, "output %d is read; nd4c does not make the %s here", (int)i, what);
     }
   }
   return ND4C_OK;

@@ -34,7 +34,8 @@ nd4c_status nd4c_onnx_emit_scaled_product(nd4c_onnx_emission *emission, const nd
 
 /* An input that the operator requires behind optional ones; FORMAT if it is left out. */
 nd4c_status nd4c_onnx_require_input(nd4c_onnx_emission *emission, int32_t index, nd4c_onnx_operand *operand);
-/* UNSUPPORTED if the node gives an input from `first` to `last`, or names such an output; `what` says what nd4c lacks.
+/* UNSUPPORTED if the node gives an input from `first` to `last`, or something reads such an output; `what` says what
+ * nd4c lacks.
  */
 nd4c_status nd4c_onnx_refuse_inputs(nd4c_onnx_emission *emission, int32_t first, int32_t last, const char *what);
 nd4c_status nd4c_onnx_refuse_outputs(nd4c_onnx_emission *emission, int32_t first, int32_t last, const char *what);

@@ -6,18 +6,32 @@
 
 /* -- skip ---------------------------------------------------------------------------------------------------------- */
 
+/* Outputs 1 and 2: the mean of each row of the sum, and the reciprocal of its standard deviation. */
+static nd4c_status statistics(nd4c_onnx_emission *emission, nd4c_onnx_operand sum, nd4c_onnx_operand gamma,
+                              double epsilon) {
+  const nd4c_onnx_operand inputs[2] = {sum, gamma};
+  const nd4c_attr attrs[] = {nd4c_attr_of_float("epsilon", epsilon), nd4c_attr_of_dtype("dtype", ND4C_FLOAT32)};
+  nd4c_onnx_operand made[3];
+  ND4C_TRY(nd4c_emit_outputs(&emission->emitter, ND4C_OP_layer_norm_with_statistics, inputs, 2, attrs, 2, made, 3));
+  emission->outputs[1] = made[1];
+  emission->outputs[2] = made[2];
+  return ND4C_OK;
+}
+
 /* inputs: those of the op skip_layer_norm. */
 static nd4c_status skip_norm(nd4c_onnx_emission *emission, const nd4c_onnx_operand inputs[5], bool rms) {
   double epsilon = 0;
   nd4c_onnx_operand made[2];
   ND4C_TRY(nd4c_onnx_check_one_type(emission));
-  ND4C_TRY(nd4c_onnx_refuse_outputs(emission, 1, 2, "statistics"));
+  ND4C_TRY(rms ? nd4c_onnx_refuse_outputs(emission, 1, 2, "statistics") : ND4C_OK);
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-12, &epsilon));
   const nd4c_attr attrs[] = {nd4c_attr_of_float("epsilon", epsilon), nd4c_attr_of_bool("rms", rms)};
   ND4C_TRY(nd4c_emit_outputs(&emission->emitter, ND4C_OP_skip_layer_norm, inputs, 5, attrs, 2, made, 2));
   emission->outputs[0] = made[0];
   emission->outputs[3] = made[1];
-  return ND4C_OK;
+  return nd4c_onnx_wants(emission, 1) || nd4c_onnx_wants(emission, 2)
+             ? statistics(emission, made[1], inputs[2], epsilon)
+             : ND4C_OK;
 }
 
 static nd4c_status emit_skip_layer_norm(nd4c_onnx_emission *emission) {

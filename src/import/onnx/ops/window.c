@@ -4,7 +4,7 @@
 #include "import/onnx/emission/fused.h"
 #include "import/onnx/family.h"
 
-/* Indices are positions in all of x. They are computed only if the node names them. */
+/* Indices are positions in all of x. They are computed only if something reads them. */
 static nd4c_status emit_max_pool(nd4c_onnx_emission *emission) {
   static const nd4c_onnx_rule order = ATTR("storage_order", BOOL, "column_major", 0);
   bool wanted = nd4c_onnx_wants(emission, 1);
