@@ -406,6 +406,64 @@ def _(d): return nbits(d, 4, 45, 5, 16, True)
 def _(d): return nbits(d, 8, 64, 6, 32, False, bias=True)
 
 
+def table(d, shape, axis, block, bits, dtype=np.uint8, zero_points=False, indices=(2, 3), gather=0):
+    """data (codes of `bits` bits; in uint8 packed along the last axis), indices, scales and zero points."""
+    import ml_dtypes
+    scales = [-(-n // block) if i == axis % len(shape) else n for i, n in enumerate(shape)]
+    half = 1 << bits - 1
+    def codes(shape):
+        if dtype != np.uint8:
+            return d.ints(0, 2 * half, shape, np.int8).astype(dtype) if dtype == ml_dtypes.uint4 else d.ints(-half, half, shape, np.int8).astype(dtype)
+        return d.u8(*shape[:-1], -(-shape[-1] * bits // 8))
+    inputs = [(codes(shape),), d.ints(-shape[gather], shape[gather], indices, np.int64), (d.real(*scales) ** 2 + f32(0.01),)]
+    inputs += [(codes(scales),)] if zero_points else []
+    return inputs, {"gather_axis": gather, "quantize_axis": axis, "block_size": block, "bits": bits}
+
+@case("GatherBlockQuantized")
+def _(d): return table(d, [7, 32], 1, 16, 4)
+
+@case("GatherBlockQuantized", "zero_points")
+def _(d): return table(d, [7, 48], -1, 16, 4, zero_points=True)
+
+@case("GatherBlockQuantized", "bytes")
+def _(d): return table(d, [7, 3, 40], 2, 32, 8, zero_points=True, indices=(4,))
+
+@case("GatherBlockQuantized", "two_bits")
+def _(d): return table(d, [7, 64], 1, 16, 2, indices=())
+
+@case("GatherBlockQuantized", "int4")
+def _(d):
+    import ml_dtypes
+    return table(d, [32, 5], 0, 16, 4, ml_dtypes.int4, indices=(3,), gather=1)
+
+@case("GatherBlockQuantized", "uint4")
+def _(d):
+    import ml_dtypes
+    return table(d, [4, 5, 16], 2, 16, 4, ml_dtypes.uint4, zero_points=True, indices=(2, 2), gather=1)
+
+
+# The weights are the same; ONNX Runtime also rounds x and the states to 8 bits.
+def quantized_lstm(d, directions=1, columns=False, dtype=np.int8, **attributes):
+    steps, batch, inputs, hidden = 5, 2, 6, 8
+    shape = (directions, 4 * hidden) if columns else (directions,)
+    codes = d.i8 if dtype == np.int8 else d.u8
+    zero = np.zeros(shape, np.int8) if dtype == np.int8 else np.full(shape, 128, np.uint8)
+    scale = (d.real(*shape) ** 2 + f32(1)) * f32(0.002)
+    given = [d.real(steps, batch, inputs), (codes(directions, inputs, 4 * hidden),), (codes(directions, hidden, 4 * hidden),),
+             (d.real(directions, 8 * hidden) * f32(0.1),), np.array([5, 3], np.int32), d.real(directions, batch, hidden) * f32(0.1),
+             d.real(directions, batch, hidden) * f32(0.1), None, (scale,), (zero,), (scale,), (zero,)]
+    return given, {"hidden_size": hidden, **attributes}
+
+@case("DynamicQuantizeLSTM", outputs=3, atol=2e-2)
+def _(d): return quantized_lstm(d)
+
+@case("DynamicQuantizeLSTM", "columns", outputs=3, atol=2e-2)
+def _(d): return quantized_lstm(d, 2, columns=True, direction="bidirectional")
+
+@case("DynamicQuantizeLSTM", "bytes", outputs=3, atol=2e-2)
+def _(d): return quantized_lstm(d, dtype=np.uint8, direction="reverse")
+
+
 # -- files -----------------------------------------------------------------------------------------------------------
 
 def build(full, op, domain, outputs, function, recording=False):

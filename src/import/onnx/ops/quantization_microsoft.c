@@ -301,6 +301,128 @@ static nd4c_status emit_matmul_nbits(nd4c_onnx_emission *emission) {
   return nd4c_emit(&emission->emitter, ND4C_OP_matmul_nbits, inputs, 5, &attr, 1, &emission->outputs[0]);
 }
 
+/* -- GatherBlockQuantized ------------------------------------------------------------------------------------------ */
+
+/* A table of codes, of which slices are gathered before they become numbers. */
+typedef struct table {
+  int32_t gather_axis, quantize_axis;
+  int64_t bits, block_size;
+  nd4c_onnx_operand codes, scale, zero_point; /* zero_point NONE: that of `half` */
+  bool is_packed;                             /* several codes in each byte, along the last axis */
+  double half;                                /* 0: none */
+} table;
+
+static nd4c_status read_table(nd4c_onnx_emission *emission, table *t) {
+  int64_t gather_axis = 0, quantize_axis = 0;
+  const nd4c_dtype dtype = dtype_of(emission, 0);
+  const bool bytes = dtype == ND4C_UINT8;
+  *t = (table){.codes = emission->inputs[0], .scale = emission->inputs[2], .zero_point = nd4c_onnx_input(emission, 3)};
+  ND4C_TRY(nd4c_onnx_get_int(emission, "gather_axis", 0, &gather_axis));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "quantize_axis", 1, &quantize_axis));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "block_size", 128, &t->block_size));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "bits", 4, &t->bits));
+  if (!bytes && dtype != ND4C_INT4 && dtype != ND4C_UINT4) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "input 'data' is %s; nd4c knows int4, uint4 and uint8 here",
+                     nd4c_dtype_name(dtype));
+  }
+  if ((t->bits != 4 && !bytes) || (t->bits != 2 && t->bits != 4 && t->bits != 8) || t->block_size < 1) {
+    return nd4c_fail(ND4C_FORMAT,
+                     "%" PRId64 " bits of %s in blocks of %" PRId64
+                     "; expected 2, 4 or 8 bits of uint8, or 4, in "
+                     "blocks of at least 1",
+                     t->bits, nd4c_dtype_name(dtype), t->block_size);
+  }
+  ND4C_TRY(nd4c_onnx_fix_axis(emission, t->codes, gather_axis, &t->gather_axis));
+  ND4C_TRY(nd4c_onnx_fix_axis(emission, t->codes, quantize_axis, &t->quantize_axis));
+  t->is_packed = bytes && t->bits < 8;
+  t->half = bytes && t->zero_point == ND4C_ONNX_OPERAND_NONE ? (double)(1 << (t->bits - 1)) : 0;
+  return !t->is_packed || (t->gather_axis == 0 && t->quantize_axis != 0)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_FORMAT,
+                         "codes of %" PRId64
+                         " bits in uint8 with gather_axis %d and quantize_axis %d; "
+                         "expected 0 and another axis",
+                         t->bits, (int)t->gather_axis, (int)t->quantize_axis);
+}
+
+static nd4c_status gather_along(nd4c_onnx_emission *emission, int32_t axis, nd4c_onnx_operand *x) {
+  const nd4c_onnx_operand inputs[2] = {*x, emission->inputs[1]};
+  const nd4c_attr attr = nd4c_attr_of_int("axis", axis);
+  return nd4c_emit(&emission->emitter, ND4C_OP_gather, inputs, 2, &attr, 1, x);
+}
+
+/* Codes of bytes along the last axis, the lowest bits first. */
+static nd4c_status spread(nd4c_onnx_emission *emission, int64_t bits, nd4c_onnx_operand *codes) {
+  const int32_t per = (int32_t)(8 / bits);
+  const nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, *codes);
+  nd4c_onnx_operand parts[4];
+  int64_t shape[ND4C_MAX_RANK];
+  for (int32_t i = 0; i < per; i++) {
+    parts[i] = *codes;
+    if (i > 0) {
+      ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_bitwise_right_shift, parts[i], (double)(i * bits),
+                                     &parts[i]));
+    }
+    ND4C_TRY(
+        nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_bitwise_and, parts[i], (double)((1 << bits) - 1), &parts[i]));
+  }
+  for (int32_t i = 0; i < info.rank; i++) {
+    shape[i] = i == info.rank - 1 ? -1 : info.shape[i];
+  }
+  ND4C_TRY(nd4c_emit_along(&emission->emitter, ND4C_OP_stack, parts, per, -1, codes));
+  return nd4c_emit_reshape(&emission->emitter, *codes, info.rank, shape, codes);
+}
+
+static nd4c_status spread_table(nd4c_onnx_emission *emission, table *t) {
+  ND4C_TRY(spread(emission, t->bits, &t->codes));
+  if (t->zero_point == ND4C_ONNX_OPERAND_NONE) {
+    return ND4C_OK;
+  }
+  const nd4c_emitted_info scale = nd4c_emitted_get(&emission->emitter, t->scale);
+  if (scale.rank < 1) {
+    return nd4c_fail(ND4C_SHAPE, "input 'scales' has rank 0; expected the rank of data");
+  }
+  ND4C_TRY(spread(emission, t->bits, &t->zero_point));
+  return nd4c_emit_slice(&emission->emitter, t->zero_point, -1, 0, scale.shape[scale.rank - 1], 1, &t->zero_point);
+}
+
+static nd4c_status dequantize(nd4c_onnx_emission *emission, table *t, int32_t axis, nd4c_onnx_operand *y) {
+  const nd4c_attr attrs[] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_int("block_size", t->block_size)};
+  if (t->half > 0) {
+    const nd4c_emitted_info scale = nd4c_emitted_get(&emission->emitter, t->scale);
+    ND4C_TRY(nd4c_emit_full(&emission->emitter, ND4C_UINT8, t->half, scale.rank, scale.shape, &t->zero_point));
+  }
+  const nd4c_onnx_operand inputs[3] = {t->codes, t->scale, t->zero_point};
+  return nd4c_emit(&emission->emitter, ND4C_OP_dequantize_linear, inputs, 3, attrs, 2, y);
+}
+
+/* A table whose blocks lie along the gathered axis becomes numbers before; of another one, only what is gathered. */
+static nd4c_status emit_gather_blocks(nd4c_onnx_emission *emission) {
+  table t;
+  ND4C_TRY(read_table(emission, &t));
+  const nd4c_dtype packed = dtype_of(emission, 0);
+  if (packed != ND4C_UINT8) { /* the op gather has bytes */
+    nd4c_onnx_operand *const both[] = {&t.codes, &t.zero_point};
+    for (int32_t i = 0; i < (t.zero_point != ND4C_ONNX_OPERAND_NONE ? 2 : 1); i++) {
+      const nd4c_dtype wide = packed == ND4C_INT4 ? ND4C_INT8 : ND4C_UINT8;
+      ND4C_TRY(nd4c_emit_cast(&emission->emitter, *both[i], wide, both[i]));
+    }
+  }
+  if (t.gather_axis == t.quantize_axis) {
+    ND4C_TRY(dequantize(emission, &t, t.quantize_axis, &emission->outputs[0]));
+    return gather_along(emission, t.gather_axis, &emission->outputs[0]);
+  }
+  ND4C_TRY(gather_along(emission, t.gather_axis, &t.codes));
+  ND4C_TRY(gather_along(emission, t.gather_axis, &t.scale));
+  if (t.zero_point != ND4C_ONNX_OPERAND_NONE) {
+    ND4C_TRY(gather_along(emission, t.gather_axis, &t.zero_point));
+  }
+  ND4C_TRY(t.is_packed ? spread_table(emission, &t) : ND4C_OK);
+  const int32_t more = nd4c_emitted_get(&emission->emitter, emission->inputs[1]).rank - 1;
+  const int32_t axis = t.quantize_axis < t.gather_axis ? t.quantize_axis : t.quantize_axis + more;
+  return dequantize(emission, &t, axis, &emission->outputs[0]);
+}
+
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
 
 #define AROUND(op) "dequantize_linear, " op ", quantize_linear"
@@ -324,6 +446,8 @@ static nd4c_status emit_matmul_nbits(nd4c_onnx_emission *emission) {
   CHAIN(MatMulIntegerToFloat, 1, LAST, 4, 7, 1, integer_to_float, NONE, SCALED)                                 \
   CHAIN(DynamicQuantizeMatMul, 1, LAST, 3, 5, 1, dynamic_matmul, NONE, "dynamic_quantize_linear, " SCALED)      \
   CHAIN(QGemm, 1, LAST, 6, 9, 1, quantized_gemm, NONE, "matmul_integer, add, cast, multiply, quantize_linear")  \
+  CHAIN(GatherBlockQuantized, 1, LAST, 3, 4, 1, gather_blocks, NONE,                                            \
+        "gather, dequantize_linear; of codes in uint8: bitwise_right_shift, bitwise_and, stack")                \
   OP(MatMulNBits, 1, LAST, 3, 6, 1, matmul_nbits, matmul_nbits)
 
 ND4C_ONNX_FAMILY(quantization_microsoft, "com.microsoft", ROWS)

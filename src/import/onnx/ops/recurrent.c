@@ -1,5 +1,6 @@
 /* Recurrent layers. emission/scope.c calls the emit functions through the rows below. */
 #include "base/status.h"
+#include "import/onnx/emission/fused.h"
 #include "import/onnx/family.h"
 
 enum { FUNCTIONS_MOST = 6 };
@@ -90,6 +91,51 @@ static nd4c_status emit_layer(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_attrs(emission, emission->node->mapping->op, emission->inputs, emission->input_count, &attrs);
 }
 
+/* -- dynamically quantised ----------------------------------------------------------------------------------------- */
+
+/* Weights [directions, inputs, rows] of codes as those of an lstm, [directions, rows, inputs]. Scale and zero point are
+ * inputs `scale` and behind it, one for each direction or for each row. */
+static nd4c_status weights_of(nd4c_onnx_emission *emission, nd4c_onnx_operand codes, int32_t scale,
+                              nd4c_onnx_operand *weights) {
+  static const int64_t order[] = {0, 2, 1};
+  nd4c_onnx_operand given[2];
+  for (int32_t i = 0; i < 2; i++) {
+    int64_t shape[3] = {0, 1, 1};
+    ND4C_TRY(nd4c_onnx_require_input(emission, scale + i, &given[i]));
+    const nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, given[i]);
+    if (info.rank < 1 || info.rank > 2) {
+      return nd4c_fail(ND4C_SHAPE, "input %d has rank %d; expected [directions] or [directions, 4 * hidden]",
+                       (int)(scale + i), (int)info.rank);
+    }
+    shape[0] = info.shape[0];
+    shape[2] = info.rank == 2 ? info.shape[1] : 1;
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, given[i], 3, shape, &given[i]));
+  }
+  const nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, given[0]).dtype;
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, codes, dtype, weights));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, given[1], dtype, &given[1]));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_subtract, *weights, given[1], weights));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_multiply, *weights, given[0], weights));
+  return nd4c_emit_axes(&emission->emitter, ND4C_OP_transpose, *weights, 3, order, weights);
+}
+
+/* ONNX Runtime rounds x and the states to 8 bits, so that it can multiply integers. Here they stay as they are: the
+ * results are nearer to those of the model before it was quantised. Constant weights become numbers once. */
+static nd4c_status emit_quantized_lstm(nd4c_onnx_emission *emission) {
+  enum { W = 1, R = 2, INPUTS = 8, W_SCALE = 8, R_SCALE = 10 };
+  nd4c_onnx_operand inputs[INPUTS];
+  functions f;
+  nd4c_onnx_attrs attrs;
+  for (int32_t i = 0; i < INPUTS; i++) {
+    inputs[i] = nd4c_onnx_input(emission, i);
+  }
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  ND4C_TRY(read_activations(emission, &f, &attrs));
+  ND4C_TRY(weights_of(emission, inputs[W], W_SCALE, &inputs[W]));
+  ND4C_TRY(weights_of(emission, inputs[R], R_SCALE, &inputs[R]));
+  return nd4c_onnx_emit_attrs(emission, ND4C_OP_lstm, inputs, INPUTS, &attrs);
+}
+
 static const char *const directions[] = {ND4C_DIRECTION_TABLE(ND4C_ONNX_WORD) NULL};
 
 /* hidden_size is ignored: it follows from the weights' shapes. */
@@ -99,9 +145,17 @@ static const char *const directions[] = {ND4C_DIRECTION_TABLE(ND4C_ONNX_WORD) NU
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
+#define LSTM_RULES LAYER_RULES, ATTR("input_forget", BOOL, "input_forget", 0)
+
 #define ROWS                                                                                                        \
   READ(RNN, 1, LAST, 3, 6, 2, layer, rnn, LAYER_RULES)                                                              \
   READ(GRU, 1, LAST, 3, 6, 2, layer, gru, LAYER_RULES, ATTR("linear_before_reset", BOOL, "linear_before_reset", 0)) \
-  READ(LSTM, 1, LAST, 3, 8, 3, layer, lstm, LAYER_RULES, ATTR("input_forget", BOOL, "input_forget", 0))
+  READ(LSTM, 1, LAST, 3, 8, 3, layer, lstm, LSTM_RULES)
 
 ND4C_ONNX_FAMILY(recurrent, "", ROWS)
+
+#define MICROSOFT_ROWS                                                                                          \
+  ND4C_ONNX_ROW(DynamicQuantizeLSTM, 1, LAST, 3, 12, 3, emit_quantized_lstm, NONE, ND4C_ONNX_RULES(LSTM_RULES), \
+                "cast, subtract, multiply, transpose, lstm")
+
+ND4C_ONNX_FAMILY(recurrent_microsoft, "com.microsoft", MICROSOFT_ROWS)
