@@ -36,6 +36,10 @@ typedef struct nd4c_model_options {
                            its report says so (strict context: UNSUPPORTED) */
   nd4c_calibration *calibration; /* for precision ND4C_INT8, for the model's plans (nd4c_plan_options), which hold one
                                     reference; NULL: none. ARGUMENT: the precision is another one */
+  const char *const *overridden; /* names of inputs with defaults (nd4c_model_default), which become inputs without, in
+                                    the file's order: each run gives them. Read when the model is opened. Nothing that
+                                    depends on them is folded. ARGUMENT: a name is none of a default. NULL: none */
+  int32_t overridden_count;
 } nd4c_model_options;
 
 /* Opens a model file and checks all of it: wire format, sizes, the order of the graph, ops and opsets. options NULL:
@@ -82,6 +86,12 @@ ND4C_API int32_t nd4c_model_input_count(const nd4c_model *model);
 ND4C_API int32_t nd4c_model_output_count(const nd4c_model *model);
 ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
+
+/* Inputs with defaults: those that have an initializer in the file, which nd4c takes as a constant, so that runs do not
+ * give them. Files of IR version 3 and older list all their initializers so. A model that is opened with
+ * nd4c_model_options.overridden has the named ones as inputs instead. INDEX outside 0 .. count - 1. */
+ND4C_API int32_t nd4c_model_default_count(const nd4c_model *model);
+ND4C_API nd4c_status nd4c_model_default(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 
 /* Reports progress of long work: `done` of `total` steps of `what`, before each step and at the end. In a first run:
  *

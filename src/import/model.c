@@ -90,10 +90,26 @@ static nd4c_status keep_passes(nd4c_model *model, const char *passes) {
   return model->passes != NULL ? ND4C_OK : nd4c_fail_memory("names of passes", strlen(passes));
 }
 
+static nd4c_onnx_overrides overrides_of(const nd4c_model_options *options) {
+  return options != NULL && ND4C_HAS_FIELD(options, overridden_count)
+             ? (nd4c_onnx_overrides){options->overridden, options->overridden_count}
+             : (nd4c_onnx_overrides){NULL, 0};
+}
+
 static nd4c_status check_options(const char *function, const nd4c_model_options *options) {
   if (options != NULL && !ND4C_HAS_FIELD(options, no_optimization)) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: options.struct_size is %u, expected at least %u", function,
                      options->struct_size, ND4C_SIZE_OF(nd4c_model_options));
+  }
+  const nd4c_onnx_overrides overrides = overrides_of(options);
+  if (overrides.count < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: options.overridden_count is %d, expected at least 0", function,
+                     (int)overrides.count);
+  }
+  for (int32_t i = 0; i < overrides.count; i++) {
+    if (overrides.names == NULL || overrides.names[i] == NULL) {
+      return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: options.overridden has no name %d", function, (int)i);
+    }
   }
   return ND4C_OK;
 }
@@ -123,7 +139,8 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
     made->all_intermediates = options->all_intermediates;
     made->no_optimization = options->no_optimization;
   }
-  nd4c_status status = nd4c_onnx_model_parse(blob, directory, &made->onnx);
+  const nd4c_onnx_overrides overrides = overrides_of(options);
+  nd4c_status status = nd4c_onnx_model_parse(blob, directory, &overrides, &made->onnx);
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, placement)) {
     status = keep_placement(made, options->placement);
   }
@@ -284,6 +301,15 @@ nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_
 nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value) {
   ND4C_TRY(nd4c_model_check(model));
   return show_port(model->outputs, model->output_count, index, "output", value);
+}
+
+int32_t nd4c_model_default_count(const nd4c_model *model) {
+  return nd4c_model_check(model) == ND4C_OK ? model->default_count : 0;
+}
+
+nd4c_status nd4c_model_default(const nd4c_model *model, int32_t index, nd4c_model_value *value) {
+  ND4C_TRY(nd4c_model_check(model));
+  return show_port(model->defaults, model->default_count, index, "default", value);
 }
 
 void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user) {

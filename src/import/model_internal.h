@@ -81,8 +81,8 @@ struct nd4c_model {
   char *passes;                    /* which passes run, NULL: as the property says */
   nd4c_dtype precision;            /* of nodes of float32; ND4C_DTYPE_NONE: as the property says */
   nd4c_calibration *calibration;   /* one reference, for precision int8; NULL: none */
-  int32_t input_count, output_count;
-  nd4c_model_port *inputs, *outputs;
+  int32_t input_count, output_count, default_count;
+  nd4c_model_port *inputs, *outputs, *defaults;
   nd4c_array **initializers; /* one reference each, NULL until first used; changed by the thread that has the turn */
   nd4c_onnx_dense dense;     /* copies of views of them; likewise */
   nd4c_model_dims dims;      /* likewise */
@@ -105,7 +105,7 @@ void nd4c_model_turn_give(nd4c_model_turn *turn);
 void nd4c_model_progress(void *user, const char *what, int64_t done, int64_t total);
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_model_check(const nd4c_model *model);
-/* Fills inputs and outputs from the parsed model. */
+/* Fills inputs, outputs and defaults from the parsed model. */
 nd4c_status nd4c_model_describe(nd4c_model *model);
 /* The plan for these inputs, made if there is none, with one more user. It has dims if the model can have such a plan,
  * and none of its own was made for these shapes. */

@@ -77,8 +77,14 @@ nd4c_status nd4c_model_describe(nd4c_model *model) {
       nd4c_region_claim(&model->region, (size_t)model->input_count, sizeof *model->inputs, "inputs", &model->inputs));
   ND4C_TRY(nd4c_region_claim(&model->region, (size_t)model->output_count, sizeof *model->outputs, "outputs",
                              &model->outputs));
+  model->default_count = onnx->graph.defaults.count;
+  ND4C_TRY(nd4c_region_claim(&model->region, (size_t)model->default_count, sizeof *model->defaults, "inputs",
+                             &model->defaults));
   for (int32_t i = 0; i < model->input_count; i++) {
     ND4C_TRY(describe_port(model, nd4c_onnx_graph_input(&onnx->graph, i), &model->inputs[i]));
+  }
+  for (int32_t i = 0; i < model->default_count; i++) {
+    ND4C_TRY(describe_port(model, (const nd4c_onnx_value_info *)onnx->graph.defaults.items + i, &model->defaults[i]));
   }
   for (int32_t i = 0; i < onnx->graph.outputs.count; i++) {
     ND4C_TRY(describe_port(model, nd4c_onnx_graph_output(&onnx->graph, i), &model->outputs[i]));
@@ -159,6 +165,12 @@ nd4c_status nd4c_model_check_symbols(const nd4c_model *model, const nd4c_array *
 
 static nd4c_status fail_name(const nd4c_model *model, const char *name) {
   nd4c_text names = {0};
+  for (int32_t i = 0; i < model->default_count; i++) {
+    if (strcmp(model->defaults[i].name, name) == 0) {
+      return nd4c_fail(ND4C_NAME, "input %s has an initializer; a model opened with it in options.overridden takes it",
+                       nd4c_span_show(nd4c_span_of_text(name)).text);
+    }
+  }
   for (int32_t i = 0; i < model->input_count; i++) {
     nd4c_text_print(&names, "%s'%s'", i > 0 ? ", " : "", model->inputs[i].name);
   }

@@ -36,10 +36,13 @@ def test_facts(session):
     assert CPU[0] in onnx.get_available_providers() and set(onnx.get_available_providers()) <= set(onnx.get_all_providers())
 
 
+def field(number, data):
+    """A field of a message in the file's format, of at most 127 bytes."""
+    data = data if isinstance(data, bytes) else data.encode()
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
 def test_metadata_of_a_model_that_has_all():
-    def field(number, data):
-        data = data if isinstance(data, bytes) else data.encode()
-        return bytes([number << 3 | 2, len(data)]) + data
     value = field(1, "x") + field(2, field(1, bytes([8, 1]) + field(2, b"")))
     graph = field(1, field(1, "x") + field(2, "y") + field(4, "Relu")) + field(2, "net") + field(10, "a text") + field(11, value) + field(
         12, value.replace(b"x", b"y"))
@@ -47,6 +50,36 @@ def test_metadata_of_a_model_that_has_all():
              + field(8, bytes([16, 17])) + field(14, field(1, "k") + field(2, "v")))
     meta = onnx.InferenceSession(model).get_modelmeta()
     assert meta == onnx.ModelMetadata({"k": "v"}, "words", "org", "a text", "net", "me", 7)
+
+
+def test_runs_override_initialisers():
+    def info(name):
+        return field(1, name) + field(2, field(1, bytes([8, 1]) + field(2, field(1, bytes([8, 2])))))
+    tensor = bytes([8, 2, 16, 1]) + field(8, "b") + field(9, np.array([1, 2], np.float32).tobytes())
+    graph = (field(1, field(1, "x") + field(1, "b") + field(2, "y") + field(4, "Add")) + field(5, tensor) + field(11, info("x"))
+             + field(11, info("b")) + field(12, info("y")))
+    model = bytes([8, 8]) + field(7, graph) + field(8, bytes([16, 17]))
+    x, b = np.array([10, 20], np.float32), np.array([5, 6], np.float32)
+    with onnx.InferenceSession(model, providers=CPU) as session:
+        assert [value.name for value in session.get_inputs()] == ["x"]
+        assert [(value.name, value.shape) for value in session.get_overridable_initializers()] == [("b", [2])]
+        for feed, expected in (({"x": x}, [11, 22]), ({"x": x, "b": b}, [15, 26]), ({"x": x}, [11, 22]), ({"b": x, "x": x}, [20, 40])):
+            assert session.run(None, feed)[0].tolist() == expected
+        binding = session.io_binding()
+        binding.bind_cpu_input("x", x)
+        binding.bind_cpu_input("b", b)
+        binding.bind_output("y")
+        session.run_with_iobinding(binding)
+        assert binding.copy_outputs_to_cpu()[0].tolist() == [15, 26]
+    with onnx.load(model) as opened, onnx.load(model, overridden=["b"]) as other:
+        assert [value.name for value in opened.defaults] == ["b"] and other.defaults == ()
+        assert other(x, b).tolist() == [15, 26] and copy.copy(other)(x, b).tolist() == [15, 26]
+        with pytest.raises(ValueError, match="input 'b' has an initializer"):
+            opened.run({"x": x, "b": b})
+    with pytest.raises(ValueError, match="no input 'x' with an initializer"):
+        onnx.load(model, overridden=["x"])
+    with pytest.raises(TypeError, match="a list of names"):
+        onnx.load(model, overridden="b")
 
 
 def test_run(session):

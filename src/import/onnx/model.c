@@ -77,7 +77,7 @@ static nd4c_status parse_fields(nd4c_onnx_model *model, bool *has_graph) {
   return ND4C_OK;
 }
 
-static nd4c_status parse_model(nd4c_onnx_model *model) {
+static nd4c_status parse_model(nd4c_onnx_model *model, const nd4c_onnx_overrides *overrides) {
   bool has_graph = false;
   nd4c_status status = parse_fields(model, &has_graph);
   if (status == ND4C_FORMAT && model->ir_version == 0 && !has_graph) { /* writers put ir_version first */
@@ -88,12 +88,13 @@ static nd4c_status parse_model(nd4c_onnx_model *model) {
     return nd4c_fail(ND4C_FORMAT, "no graph in %zu bytes; expected an ONNX ModelProto", model->files.blob->bytes.size);
   }
   ND4C_TRY(nd4c_onnx_functions_sort(model));
-  ND4C_TRY(nd4c_onnx_model_check(model));
+  ND4C_TRY(nd4c_onnx_model_check(model, overrides));
   ND4C_TRY(nd4c_onnx_model_check_ops(model));
   return nd4c_onnx_model_check_calls(model);
 }
 
-nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model) {
+nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, const nd4c_onnx_overrides *overrides,
+                                  nd4c_onnx_model *model) {
   *model = (nd4c_onnx_model){.region = {.limit = region_limit(blob->bytes.size)}};
   model->files = (nd4c_onnx_files){.region = &model->region, .blob = blob};
   nd4c_status status = ND4C_OK;
@@ -106,7 +107,7 @@ nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_o
     }
   }
   if (status == ND4C_OK) {
-    status = parse_model(model);
+    status = parse_model(model, overrides);
   }
   if (status != ND4C_OK) {
     nd4c_onnx_model_free(model);

@@ -115,7 +115,8 @@ typedef struct nd4c_onnx_graph {
   const struct nd4c_onnx_graph *outer; /* the graph of the node that holds this one; NULL: none */
   nd4c_region_list nodes;              /* nd4c_onnx_node */
   nd4c_region_list initializers;       /* nd4c_onnx_tensor */
-  nd4c_region_list inputs;             /* nd4c_onnx_value_info, those with an initializer left out */
+  nd4c_region_list inputs;             /* nd4c_onnx_value_info, those of `defaults` left out */
+  nd4c_region_list defaults;           /* nd4c_onnx_value_info: of the model's graph, inputs with an initializer */
   nd4c_region_list outputs;            /* nd4c_onnx_value_info */
   nd4c_region_list value_infos;        /* nd4c_onnx_value_info */
   nd4c_region_list values;             /* nd4c_onnx_value */
@@ -146,9 +147,16 @@ typedef struct nd4c_onnx_model {
   int32_t initializer_count; /* of all graphs */
 } nd4c_onnx_model;
 
+/* Inputs that have an initializer, and that each run gives nevertheless. */
+typedef struct nd4c_onnx_overrides {
+  const char *const *names;
+  int32_t count;
+} nd4c_onnx_overrides;
+
 /* Parses and checks a model whole. Takes over the reference to `blob` and a copy of `directory` (NULL: none), also when
- * it fails; then nothing is left to free. */
-nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model);
+ * it fails; then nothing is left to free. ARGUMENT: an override is no input with an initializer. */
+nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, const nd4c_onnx_overrides *overrides,
+                                  nd4c_onnx_model *model);
 void nd4c_onnx_model_free(nd4c_onnx_model *model);
 
 /* The domain, with "" in place of "ai.onnx". */
@@ -189,7 +197,7 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
 nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
                                        const nd4c_wire_field *outer, nd4c_region_list *list);
 /* Checks definitions and order in every graph; finds captured values and last uses. */
-nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model);
+nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model, const nd4c_onnx_overrides *overrides);
 /* Sorts the functions by their keys; FORMAT if two have one key. */
 nd4c_status nd4c_onnx_functions_sort(nd4c_onnx_model *model);
 /* The function with this key, NULL if the model has none. */

@@ -54,7 +54,8 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          device: Optional[_Device] = None, math: Optional[str] = None, compile_memory: int = 0,
          compile_options: Optional[Mapping[str, str]] = None,
          compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None,
-         calibration: Union[Calibration, str, os.PathLike[str], None] = None, passes: Optional[str] = None) -> Model:
+         calibration: Union[Calibration, str, os.PathLike[str], None] = None, passes: Optional[str] = None,
+         overridden: Sequence[str] = ()) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work: what is "importing", "optimizing", "compiling", "preparing", "placing", "running" or "looping",
     done counts from 0 to total, which is 0 if it is not known; an exception in it is raised after the run. device: the device on which the model runs; the host computes
@@ -65,9 +66,9 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     "float16" or "int8", in which nodes of float32 compute where the device is fast in it; inputs and outputs keep their dtypes.
     calibration: for "int8", what calibrate() gives, or the path of its file; without it, only products compute in int8.
     passes: which passes optimise the model: "-gelu,-layout" all but these, "gelu,layout" these alone; None: as the property
-    nd4c.plan.passes says.
+    nd4c.plan.passes says. overridden: names of `defaults`, inputs that have an initialiser in the file, which become inputs.
 
-    Errors: FileNotFoundError; ValueError for what is no model, no pass or another precision; NotImplementedError for ops that
+    Errors: FileNotFoundError; ValueError for what is no model, no pass, no default or another precision; NotImplementedError for ops that
     nd4c lacks, and by a run for a precision that the device lacks; TypeError for device beside devices.
 
     >>> model = nd4c.onnx.load("digits/digits.onnx")
@@ -75,12 +76,12 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     (Value(name='image', kind='array', dtype=nd4c.float32, shape=('batch', 1, 8, 8)),)
     """
     return Model(model, _Settings(all_intermediates, optimize, progress, devices, device, math, compile_memory,
-                                  compile_options, compiled, precision, calibration, passes))
+                                  compile_options, compiled, precision, calibration, passes, overridden))
 
 
 _Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled "
-                       "precision calibration passes",
-                       defaults=(False, True, None, None, None, None, 0, None, None, None, None, None))
+                       "precision calibration passes overridden",
+                       defaults=(False, True, None, None, None, None, 0, None, None, None, None, None, ()))
 
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
@@ -178,7 +179,8 @@ def _check_callable(function):
 
 
 class Model(Owner):
-    """An ONNX model. `inputs` and `outputs` describe what it takes and gives. Several threads may run it at once.
+    """An ONNX model. `inputs` and `outputs` describe what it takes and gives, `defaults` the inputs that have an
+    initialiser in the file, which it does not take (load's `overridden`). Several threads may run it at once.
 
     close(), which the end of a `with` block calls, too, releases the weights. A copy is opened anew from the same bytes or
     file. Pickling stores the bytes of the file; the path where the weights are in files beside it.
@@ -203,6 +205,11 @@ class Model(Owner):
         options.compile = None if request is None else ctypes.addressof(request)
         options.compiled = None if settings.compiled is None else os.fsencode(settings.compiled)
         options.passes = None if settings.passes is None else _c_text(settings.passes, "passes")
+        if isinstance(settings.overridden, str):
+            raise TypeError("onnx.load: overridden: expected a list of names, got %r" % settings.overridden)
+        overridden = [_c_text(name, "overridden: a name") for name in settings.overridden]
+        names = (ctypes.c_char_p * len(overridden))(*overridden)
+        options.overridden, options.overridden_count = ctypes.addressof(names) if overridden else None, len(overridden)
         options.precision = _dtypes.dtype_or_none(settings.precision)
         calibration = settings.calibration
         if calibration is not None and not isinstance(calibration, Calibration):
@@ -214,6 +221,7 @@ class Model(Owner):
         progress = settings.progress
         self.inputs = self._values("nd4c_model_input")
         self.outputs = self._values("nd4c_model_output")
+        self.defaults = self._values("nd4c_model_default")
         self._takes = {value.name: value for value in self.inputs}
         self._gives_arrays = all(value.kind == "array" for value in self.inputs + self.outputs)
         if progress is not None:

@@ -47,6 +47,7 @@ class InferenceSession:
         self._options = SessionOptions() if sess_options is None else sess_options
         self._source = path_or_bytes
         self._profile = None
+        self._lock = threading.Lock()  # guards _overriding
         self.set_providers(providers, provider_options)
         if self._options.enable_profiling:
             self._begin_profile()
@@ -62,8 +63,10 @@ class InferenceSession:
         return [NodeArg(value, self._options.free_dimensions) for value in self._model.outputs]
 
     def get_overridable_initializers(self):
-        """[]: nd4c treats initialisers as constants."""
-        return []
+        """Inputs that have an initialiser in the file, a list of NodeArg. A run may be given other values for them, for which the
+        session opens the model once more.
+        """
+        return [NodeArg(value, self._options.free_dimensions) for value in self._model.defaults]
 
     def get_modelmeta(self):
         """Producer, names and texts of the file, a ModelMetadata."""
@@ -84,12 +87,24 @@ class InferenceSession:
 
     def set_providers(self, providers=None, provider_options=None):
         """Opens the model on the device that the providers select; None: nd4c's default device."""
-        device, used = _providers.chosen(providers, provider_options)
+        self._device, used = _providers.chosen(providers, provider_options)
+        self._model, self._used, self._overriding = self._load(), used, {}
+
+    def _load(self, overridden=()):
         optimize = self._options.graph_optimization_level != GraphOptimizationLevel.ORT_DISABLE_ALL
         entries = self._options.entries
-        model = load(self._source, optimize=optimize, device=device, precision=entries.get("nd4c.precision"),
-                     calibration=entries.get("nd4c.calibration"))
-        self._model, self._used = model, used
+        return load(self._source, optimize=optimize, device=self._device, precision=entries.get("nd4c.precision"),
+                    calibration=entries.get("nd4c.calibration"), overridden=overridden)
+
+    def _model_for(self, feed):
+        """The model, or one that takes those defaults as inputs which are fed."""
+        names = tuple(value.name for value in self._model.defaults if value.name in feed)
+        if not names:
+            return self._model
+        with self._lock:
+            if names not in self._overriding:
+                self._overriding[names] = self._load(names)
+            return self._overriding[names]
 
     def enable_fallback(self):
         """Nothing to do: the host computes what the device cannot."""
@@ -154,7 +169,7 @@ class InferenceSession:
         """
         if self._model._gives_arrays:
             self._check_overrides(iobinding.inputs)
-            iobinding._run(self._model, self._blocks(run_options))
+            iobinding._run(self._model_for(iobinding.inputs), self._blocks(run_options))
         else:
             iobinding._take(self._results(list(iobinding.outputs), iobinding.inputs, run_options))
 
@@ -198,11 +213,11 @@ class InferenceSession:
         return {name: results[name] for name in names} if names else results
 
     def _run_model(self, feed, run_options):
-        options = self._options
+        options, model = self._options, self._model_for(feed)
         if run_options is None and not options.intra_op_num_threads and not options.use_deterministic_compute:
-            return self._model.run(feed)
+            return model.run(feed)
         with self._blocks(run_options):
-            return self._model.run(feed)
+            return model.run(feed)
 
     def _blocks(self, run_options):
         """The blocks in which a run with these options computes."""
@@ -250,7 +265,8 @@ class InferenceSession:
         """Releases the model; later runs raise ValueError."""
         if self._profile is not None:
             self.end_profiling()
-        self._model.close()
+        for model in (self._model, *self._overriding.values()):
+            model.close()
 
     def __enter__(self):
         return self

@@ -43,16 +43,40 @@ static nd4c_status check_input_type(const nd4c_onnx_value_info *info) {
              : nd4c_fail_prefix(status, "input %s at byte %" PRIu64, nd4c_span_show(info->name).text, info->offset);
 }
 
+/* An override's initializer is as if the file did not have it. */
+static nd4c_status forget_overridden(nd4c_onnx_graph *graph, const nd4c_onnx_overrides *overrides) {
+  for (int32_t i = 0; i < overrides->count; i++) {
+    const char *name = overrides->names[i];
+    bool found = false;
+    for (int32_t k = 0; k < graph->inputs.count && !found; k++) {
+      const nd4c_onnx_value_info *info = nd4c_onnx_graph_input(graph, k);
+      nd4c_onnx_value *value = nd4c_onnx_graph_value(graph, info->value);
+      found = nd4c_span_is(info->name, name) && value->source == ND4C_ONNX_FROM_INITIALIZER;
+      value->source = found ? ND4C_ONNX_FROM_NOWHERE : value->source;
+    }
+    if (!found) {
+      return nd4c_fail(ND4C_ARGUMENT, "options.overridden: the model has no input %s with an initializer",
+                       nd4c_span_show(nd4c_span_of_text(name)).text);
+    }
+  }
+  return ND4C_OK;
+}
+
 /* Inputs that have an initializer (IR version 3 wants them listed) are constants, not inputs. */
-static nd4c_status define_inputs(nd4c_onnx_graph *graph, bool typed) {
-  nd4c_onnx_value_info *inputs = graph->inputs.items;
+static nd4c_status define_inputs(nd4c_onnx_model *model, nd4c_onnx_graph *graph, bool is_model) {
+  nd4c_onnx_value_info *inputs = graph->inputs.items, *kept_default = NULL;
   int32_t kept = 0;
   for (int32_t i = 0; i < graph->inputs.count; i++) {
     nd4c_onnx_value_info info = inputs[i];
-    if (nd4c_onnx_graph_value(graph, info.value)->source == ND4C_ONNX_FROM_INITIALIZER) {
+    const bool constant = nd4c_onnx_graph_value(graph, info.value)->source == ND4C_ONNX_FROM_INITIALIZER;
+    if (constant && is_model) {
+      ND4C_TRY(nd4c_region_append(&model->region, &graph->defaults, sizeof info, "inputs", &kept_default));
+      *kept_default = info;
+    }
+    if (constant) {
       continue;
     }
-    if (typed) {
+    if (is_model) {
       ND4C_TRY(check_input_type(&info));
     }
     ND4C_TRY(define(graph, info.value, ND4C_ONNX_FROM_INPUT, kept, info.offset));
@@ -103,13 +127,13 @@ static bool resolve(nd4c_onnx_graph *graph, int32_t number, int32_t use) {
 }
 
 static nd4c_status check_graph(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_onnx_graph *outer,
-                               bool is_model);
+                               const nd4c_onnx_overrides *overrides);
 
 /* Checks graphs inside the node, which may read all values that are defined before the node. */
 static nd4c_status check_inner(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
   for (int32_t i = 0; i < node->attribute_count; i++) {
     if (node->attributes[i].graph != NULL) {
-      nd4c_status status = check_graph(model, node->attributes[i].graph, graph, false);
+      nd4c_status status = check_graph(model, node->attributes[i].graph, graph, NULL);
       if (status != ND4C_OK) {
         return nd4c_fail_prefix(status, "%s, attribute %s", nd4c_onnx_node_show(graph, node).text,
                                 nd4c_span_show(node->attributes[i].name).text);
@@ -158,25 +182,28 @@ static nd4c_status check_outputs(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
   return ND4C_OK;
 }
 
+/* overrides: of the model's graph; NULL: it is another one. */
 static nd4c_status check_graph(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_onnx_graph *outer,
-                               bool is_model) {
+                               const nd4c_onnx_overrides *overrides) {
+  const bool is_model = overrides != NULL;
   graph->outer = outer;
   graph->current = 0;
   ND4C_TRY(define_initializers(model, graph));
-  ND4C_TRY(define_inputs(graph, is_model));
+  ND4C_TRY(is_model ? forget_overridden(graph, overrides) : ND4C_OK);
+  ND4C_TRY(define_inputs(model, graph, is_model));
   for (int32_t i = 0; i < graph->nodes.count; i++) {
     ND4C_TRY(define_node(model, graph, i));
   }
   return check_outputs(model, graph, is_model);
 }
 
-nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model) {
+nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model, const nd4c_onnx_overrides *overrides) {
   nd4c_onnx_function *functions = model->functions.items;
   for (int32_t i = 0; i < model->functions.count; i++) {
-    nd4c_status status = check_graph(model, &functions[i].body, NULL, false);
+    nd4c_status status = check_graph(model, &functions[i].body, NULL, NULL);
     if (status != ND4C_OK) {
       return nd4c_fail_prefix(status, "function %s", nd4c_span_show(functions[i].name).text);
     }
   }
-  return check_graph(model, &model->graph, NULL, true);
+  return check_graph(model, &model->graph, NULL, overrides);
 }
