@@ -165,6 +165,32 @@ static const dims_case cases[] = {
     {"Slice x v_1 min32 v0 v_1 > z; Add x z > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
     {"Slice x v1 max32 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
     {"Slice x min v2 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, NULL},
+    /* sizes that are products with fractions, and quotients; fractions as data */
+    {"Shape x > s; Gather s zero > b; Cast b to=1 > f; Gather scales zero > k; Mul f k > g; Floor g > i; Cast i to=7 > "
+     "j;"
+     "Unsqueeze j v0 > u; Slice s v1 v3 > r; Concat u r axis=0 > t; Resize x - - t mode=linear > y",
+     {-1, 8, 3},
+     {3, 2, 7, 6},
+     13,
+     NULL,
+     0,
+     "multiply: 16777216 >= 3*n"},
+    {"Shape x > s; Gather s zero > b; Cast b to=1 > f; Cast two to=1 > k; Div f k > g; Ceil g > i; Cast i to=7 > j;"
+     "Unsqueeze j v0 > u; Slice s v1 v3 > r; Concat u r axis=0 > t; Resize x - - t mode=linear > y",
+     {-1, 8, 3},
+     {3, 2, 7, 6},
+     13,
+     NULL,
+     0,
+     "cast: 16777216 >= n"},
+    {"Shape x > s; Gather s v0 > b; Cast b to=1 > f; Gather scales v0 > k; Mul f k > g; Cast two to=1 > h; Div g h > q;"
+     "Concat q q axis=0 > d; Slice d v0 v1 v0 > e; Mul x e > z; Cast q to=7 > w; Expand z w > y",
+     {-1, 1},
+     {3, 2, 7, 6},
+     13,
+     NULL,
+     0,
+     "multiply: 16777216 >= 3*n"},
     /* scales that are fractions: 2^24 / 3 */
     {"Resize x - scales mode=linear > y", {-1, 8, 3}, {3, 2, 7, 6}, 13, NULL, 0, "resize: 5592405 >= n"},
 };

@@ -25,6 +25,7 @@ typedef struct nd4c_onnx_operand_slot {
   int32_t references;  /* names bound to it, sequences that hold it, nd4c_onnx_hold */
   nd4c_array *array;   /* one reference */
   nd4c_array *extents; /* one reference to an int64 array on the host: numbers, and extents of the graph's dims */
+  int64_t parts;       /* the extents count parts of 1, a power of 2; 1 unless the dtype is a float */
   const nd4c_onnx_known *known;
   nd4c_value value;
   nd4c_dtype dtype; /* of a list of extents; of the arrays of a sequence or optional */
@@ -78,9 +79,9 @@ nd4c_status nd4c_onnx_operand_pass(nd4c_onnx_importer *importer, nd4c_onnx_opera
 /* Frees operands that were made since the mark and are not held. */
 void nd4c_onnx_operands_sweep(nd4c_onnx_importer *importer, int32_t mark);
 void nd4c_onnx_operands_free(nd4c_onnx_importer *importer);
-/* A list of extents, at least one of them symbolic, that the model has as numbers of the dtype. Takes over the
- * reference, also when it fails. */
-nd4c_status nd4c_onnx_add_extents(nd4c_onnx_importer *importer, nd4c_dtype dtype, nd4c_array *extents,
+/* A list of extents, at least one of them symbolic, that the model has as numbers of the dtype: so many parts of 1
+ * each. Takes over the reference, also when it fails. */
+nd4c_status nd4c_onnx_add_extents(nd4c_onnx_importer *importer, nd4c_dtype dtype, int64_t parts, nd4c_array *extents,
                                   nd4c_onnx_operand *operand);
 /* The value of an array in the graph, recording a constant, or nodes that give extents, at its first use there. */
 nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_value *value);
@@ -106,8 +107,8 @@ nd4c_status nd4c_onnx_fold_extents(nd4c_onnx_emission *emission, const nd4c_op_d
                                    int32_t attr_count, bool *folded, nd4c_onnx_operand *outputs);
 /* Whether an attribute holds an extent of the graph's dims. */
 bool nd4c_onnx_has_symbolic(const nd4c_attr *attrs, int32_t count);
-/* Records nodes that give a list of extents as data. */
-nd4c_status nd4c_onnx_record_extents(nd4c_graph *graph, nd4c_dtype dtype, const nd4c_array *extents, nd4c_value *value);
+/* Records nodes that give a slot's list of extents as data. */
+nd4c_status nd4c_onnx_record_extents(nd4c_graph *graph, const nd4c_onnx_operand_slot *slot, nd4c_value *value);
 
 /* -- scope.c -- */
 

@@ -8,7 +8,7 @@
 #include "import/onnx/importer.h"
 
 /* Shapes are short; longer lists are data. */
-enum { MOST_ELEMENTS = 1024, MOST_LISTS = 64 };
+enum { MOST_ELEMENTS = 1024, MOST_LISTS = 64, MOST_PARTS = 256 };
 
 nd4c_extents *nd4c_onnx_extents(const nd4c_onnx_importer *importer) {
   return importer->graph != NULL ? importer->graph->extents : NULL;
@@ -16,9 +16,10 @@ nd4c_extents *nd4c_onnx_extents(const nd4c_onnx_importer *importer) {
 
 /* -- lists ------------------------------------------------------------------------------------------------------- */
 
-/* An operand as extents. */
+/* An operand as extents. Each counts so many `parts` of 1: 3 of 2 parts are 1.5. */
 typedef struct list {
   nd4c_dtype dtype;
+  int64_t parts;
   int32_t rank;
   const int64_t *shape;
   int64_t size;
@@ -41,24 +42,39 @@ static int64_t limit_of(nd4c_dtype dtype) {
   }
 }
 
-/* Whole numbers of a constant; *whole says whether all are, and none looks like an extent of the table. */
-static nd4c_status read_constant(nd4c_onnx_emission *emission, const nd4c_array *array, const list *made, bool *whole) {
+/* Whether all numbers are whole ones of so many parts of 1; if so, they become those. */
+static bool count_parts(int64_t size, const double *numbers, int64_t parts, int64_t *values) {
+  for (int64_t i = 0; i < size; i++) {
+    const double number = numbers[i] * (double)parts;
+    if (!(number > -0x1p53 && number < 0x1p53 && number == (double)(int64_t)number)) {
+      return false;
+    }
+  }
+  for (int64_t i = 0; i < size; i++) {
+    values[i] = (int64_t)(numbers[i] * (double)parts);
+  }
+  return true;
+}
+
+/* Numbers of a constant; *known says whether they are extents, of as few parts as can be, and none looks like an extent
+ * of the table. */
+static nd4c_status read_constant(nd4c_onnx_emission *emission, const nd4c_array *array, list *made, bool *known) {
   nd4c_array *copy = NULL;
+  double *numbers = NULL;
   nd4c_context *context = emission->importer->options->context;
   const bool is_float = nd4c_dtype_get_info(made->dtype)->kind == ND4C_KIND_FLOAT;
   const nd4c_attr attr = nd4c_attr_of_dtype("dtype", is_float ? ND4C_FLOAT64 : ND4C_INT64);
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)made->size + 1, sizeof *numbers, "extents", &numbers));
   ND4C_TRY(nd4c_op_call(context, ND4C_OP_cast, &array, 1, &attr, 1, &copy, 1));
-  nd4c_status status = nd4c_array_read(copy, made->values, (size_t)made->size * sizeof *made->values);
+  nd4c_status status = nd4c_array_read(copy, is_float ? (void *)numbers : made->values, (size_t)made->size * 8);
   nd4c_array_release(copy);
-  *whole = status == ND4C_OK;
-  for (int64_t i = 0; i < made->size && *whole; i++) {
-    double number = 0;
-    memcpy(&number, &made->values[i], sizeof number);
-    if (is_float) {
-      *whole = number > -0x1p53 && number < 0x1p53 && number == (double)(int64_t)number;
-      made->values[i] = *whole ? (int64_t)number : 0;
-    }
-    *whole = *whole && !nd4c_extent_is_symbolic(made->values[i]);
+  *known = status == ND4C_OK && !is_float;
+  for (int64_t parts = 1; status == ND4C_OK && parts <= MOST_PARTS && is_float && !*known; parts *= 2) {
+    *known = count_parts(made->size, numbers, parts, made->values);
+    made->parts = parts;
+  }
+  for (int64_t i = 0; i < made->size && *known; i++) {
+    *known = !nd4c_extent_is_symbolic(made->values[i]);
   }
   return status;
 }
@@ -77,6 +93,7 @@ static nd4c_status load(nd4c_onnx_emission *emission, nd4c_onnx_operand operand,
     return ND4C_OK;
   }
   *made = (list){.dtype = slot->extents != NULL ? slot->dtype : nd4c_array_dtype(array),
+                 .parts = slot->extents != NULL ? slot->parts : 1,
                  .rank = nd4c_array_rank(array),
                  .shape = nd4c_array_shape(array),
                  .size = nd4c_array_size(array)};
@@ -85,27 +102,35 @@ static nd4c_status load(nd4c_onnx_emission *emission, nd4c_onnx_operand operand,
                                : read_constant(emission, array, made, known);
 }
 
+static nd4c_status give_constant(nd4c_onnx_emission *emission, const list *made, nd4c_array *array,
+                                 nd4c_onnx_operand *output) {
+  nd4c_array *cast = NULL;
+  const nd4c_array *given = array;
+  const nd4c_attr attr = nd4c_attr_of_dtype("dtype", made->dtype);
+  nd4c_status status = nd4c_op_call(emission->importer->options->context, ND4C_OP_cast, &given, 1, &attr, 1, &cast, 1);
+  nd4c_array_release(array);
+  ND4C_TRY(status);
+  ND4C_TRY(nd4c_emit_constant(&emission->emitter, cast, output));
+  return made->parts > 1
+             ? nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_divide, *output, (double)made->parts, output)
+             : ND4C_OK;
+}
+
 /* A list of numbers alone becomes a constant. */
 static nd4c_status give(nd4c_onnx_emission *emission, const list *made, nd4c_onnx_operand *output) {
   bool symbolic = false;
-  nd4c_array *array = NULL, *cast = NULL;
+  nd4c_array *array = NULL;
+  static const int64_t nothing;
   for (int64_t i = 0; i < made->size; i++) {
     symbolic = symbolic || nd4c_extent_is_symbolic(made->values[i]);
   }
-  static const int64_t nothing;
   const int64_t *values = made->size > 0 ? made->values : &nothing;
   ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, made->rank, made->shape, values, &array));
   if (symbolic) {
-    return nd4c_onnx_add_extents(emission->importer, made->dtype, array, output);
+    return nd4c_onnx_add_extents(emission->importer, made->dtype, made->parts, array, output);
   }
-  if (made->dtype == ND4C_INT64) {
-    return nd4c_emit_constant(&emission->emitter, array, output);
-  }
-  const nd4c_attr attr = nd4c_attr_of_dtype("dtype", made->dtype);
-  const nd4c_array *given = array;
-  nd4c_status status = nd4c_op_call(emission->importer->options->context, ND4C_OP_cast, &given, 1, &attr, 1, &cast, 1);
-  nd4c_array_release(array);
-  return status == ND4C_OK ? nd4c_emit_constant(&emission->emitter, cast, output) : status;
+  return made->dtype == ND4C_INT64 ? nd4c_emit_constant(&emission->emitter, array, output)
+                                   : give_constant(emission, made, array, output);
 }
 
 /* Whether the dtype holds all elements; for extents that becomes a guard. */
@@ -254,16 +279,33 @@ static int64_t place_of(const list *x, int32_t rank, const int64_t *shape, int64
   return place;
 }
 
+/* The power of 2 that all elements of a list of floats are, whole ones; 0: they are not. */
+static int64_t common_power(const list *x) {
+  const int64_t power = x->size > 0 && x->parts == 1 ? x->values[0] : 0;
+  for (int64_t i = 1; i < x->size; i++) {
+    if (x->values[i] != power) {
+      return 0;
+    }
+  }
+  return power > 0 && power <= MOST_PARTS && (power & (power - 1)) == 0 ? power : 0;
+}
+
+/* The parts of a result; 0: its elements are no extents. Floats that are not whole only multiply. */
+static int64_t parts_of(nd4c_op op, const list *x) {
+  const int64_t product = x[0].parts * x[1].parts;
+  return product == 1 || (op == ND4C_OP_multiply && product <= MOST_PARTS) ? product : 0;
+}
+
 static nd4c_status fold_elements(nd4c_onnx_emission *emission, const element_op *row, const list *x, bool *folded,
                                  nd4c_onnx_operand *output) {
   nd4c_extents *extents = nd4c_onnx_extents(emission->importer);
   int64_t shape[ND4C_MAX_RANK];
-  list made = {.dtype = x[0].dtype, .shape = shape};
+  list made = {.dtype = x[0].dtype, .parts = parts_of(row->op, x), .shape = shape};
   const bool is_float = nd4c_dtype_get_info(x[0].dtype)->kind == ND4C_KIND_FLOAT;
   const binary_function function = is_float ? row->of_floats : row->of_integers;
   ND4C_TRY(nd4c_shape_broadcast(x[0].rank, x[0].shape, x[1].rank, x[1].shape, &made.rank, shape));
   ND4C_TRY(nd4c_shape_size(ND4C_INT64, made.rank, shape, &made.size));
-  *folded = made.size <= MOST_ELEMENTS && x[0].dtype == x[1].dtype;
+  *folded = made.size <= MOST_ELEMENTS && x[0].dtype == x[1].dtype && made.parts > 0;
   if (!*folded) {
     return ND4C_OK;
   }
@@ -280,6 +322,21 @@ static nd4c_status fold_elements(nd4c_onnx_emission *emission, const element_op 
   return give(emission, &made, output);
 }
 
+/* A quotient of floats by a power of 2, which has more parts where it is not whole. */
+static nd4c_status fold_quotient(nd4c_onnx_emission *emission, const element_op *row, const list *x, bool *folded,
+                                 nd4c_onnx_operand *output) {
+  const int64_t power = common_power(&x[1]);
+  list made = x[0];
+  ND4C_TRY(fold_elements(emission, row, x, folded, output));
+  if (*folded || power == 0 || x[1].size != 1 || x[1].rank > x[0].rank || x[0].dtype != x[1].dtype ||
+      nd4c_dtype_get_info(x[0].dtype)->kind != ND4C_KIND_FLOAT || x[0].parts * power > MOST_PARTS) {
+    return ND4C_OK;
+  }
+  *folded = true;
+  made.parts = x[0].parts * power;
+  return give(emission, &made, output);
+}
+
 /* -- one input --------------------------------------------------------------------------------------------------- */
 
 /* Ops that give a whole number of at least 0 as it is. */
@@ -288,13 +345,35 @@ static bool keeps(nd4c_op op) {
          op == ND4C_OP_copy || op == ND4C_OP_positive || op == ND4C_OP_relu;
 }
 
-static nd4c_status fold_same(nd4c_onnx_emission *emission, list x, nd4c_dtype dtype, bool *folded,
+/* Extents of several parts as whole ones, rounded down or up; of a cast to integers down. False: the op does neither,
+ * or the table cannot express it. */
+static bool make_whole(nd4c_extents *extents, nd4c_op op, list *x) {
+  bool made = op == ND4C_OP_floor || op == ND4C_OP_ceil || op == ND4C_OP_trunc || op == ND4C_OP_cast;
+  const int64_t more = op == ND4C_OP_ceil ? x->parts - 1 : 0;
+  for (int64_t i = 0; i < x->size && made; i++) {
+    int64_t *value = &x->values[i];
+    made = nd4c_extents_add(extents, *value, more, value) && nd4c_extents_divide(extents, *value, x->parts, value);
+  }
+  x->parts = 1;
+  return made;
+}
+
+/* Whether the result of an op on floats may still have parts. */
+static bool keeps_parts(nd4c_op op, nd4c_dtype dtype) {
+  return op == ND4C_OP_cast ? nd4c_dtype_get_info(dtype)->kind == ND4C_KIND_FLOAT
+                            : op == ND4C_OP_abs || op == ND4C_OP_copy || op == ND4C_OP_positive || op == ND4C_OP_relu;
+}
+
+/* One of the ops above, or a cast. */
+static nd4c_status fold_same(nd4c_onnx_emission *emission, nd4c_op op, list x, nd4c_dtype dtype, bool *folded,
                              nd4c_onnx_operand *output) {
+  nd4c_extents *extents = nd4c_onnx_extents(emission->importer);
   x.dtype = dtype;
-  *folded = limit_of(dtype) > 0 && fits(nd4c_onnx_extents(emission->importer), &x);
+  *folded = limit_of(dtype) > 0;
   for (int64_t i = 0; i < x.size && *folded; i++) {
     *folded = is_extent(x.values[i]);
   }
+  *folded = *folded && (x.parts == 1 || keeps_parts(op, dtype) || make_whole(extents, op, &x)) && fits(extents, &x);
   return *folded ? give(emission, &x, output) : ND4C_OK;
 }
 
@@ -312,12 +391,13 @@ static nd4c_status fold_reduction(nd4c_onnx_emission *emission, const nd4c_op_de
   nd4c_extents *extents = nd4c_onnx_extents(emission->importer);
   static const int64_t one = 1;
   nd4c_attr_value values[8] = {0};
-  *folded = x->rank == 1 && x->size > 0 && def->info.attr_count <= 8;
+  *folded = x->rank == 1 && x->size > 0 && x->parts == 1 && def->info.attr_count <= 8;
   if (!*folded) {
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_op_resolve_attrs(&def->info, attrs, attr_count, values));
-  list made = {.dtype = x->dtype, .rank = values[ND4C_ATTR_sum_keepdims].as.i != 0, .shape = &one, .size = 1};
+  list made = {
+      .dtype = x->dtype, .parts = 1, .rank = values[ND4C_ATTR_sum_keepdims].as.i != 0, .shape = &one, .size = 1};
   int64_t result = x->values[0];
   made.values = &result;
   for (int64_t i = 1; i < x->size && *folded; i++) {
@@ -375,13 +455,14 @@ bool nd4c_onnx_has_symbolic(const nd4c_attr *attrs, int32_t count) {
   return false;
 }
 
-/* Calls the op on arrays of 64 bits that hold the extents, whatever they mean. */
+/* Calls the op on arrays of 64 bits that hold the extents, whatever they mean: those of a list like `of`. */
 static nd4c_status move(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_array *const *arrays, int32_t count,
-                        const nd4c_attr *attrs, int32_t attr_count, nd4c_dtype dtype, bool *folded,
+                        const nd4c_attr *attrs, int32_t attr_count, const list *of, bool *folded,
                         nd4c_onnx_operand *output) {
   nd4c_array *result = NULL;
   ND4C_TRY(nd4c_op_call(emission->importer->options->context, op, arrays, count, attrs, attr_count, &result, 1));
-  list made = {.dtype = dtype,
+  list made = {.dtype = of->dtype,
+               .parts = of->parts,
                .rank = nd4c_array_rank(result),
                .shape = nd4c_array_shape(result),
                .size = nd4c_array_size(result)};
@@ -401,7 +482,7 @@ static nd4c_status fold_moves(nd4c_onnx_emission *emission, nd4c_op op, const nd
   const uint32_t moved = moved_inputs(op);
   nd4c_array *own[MOST_LISTS] = {0};
   const nd4c_array *arrays[MOST_LISTS];
-  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  list first = {.dtype = ND4C_DTYPE_NONE}; /* that is moved */
   nd4c_status status = ND4C_OK;
   *folded = !nd4c_onnx_has_symbolic(attrs, attr_count);
   for (int32_t i = 0; i < count && *folded && status == ND4C_OK; i++) {
@@ -413,14 +494,14 @@ static nd4c_status fold_moves(nd4c_onnx_emission *emission, nd4c_op op, const nd
     list x = {.size = 0};
     status = load(emission, inputs[i], &x, folded);
     if (status == ND4C_OK && *folded) {
-      *folded = dtype == ND4C_DTYPE_NONE || dtype == x.dtype;
-      dtype = x.dtype;
+      *folded = first.dtype == ND4C_DTYPE_NONE || (first.dtype == x.dtype && first.parts == x.parts);
+      first = x;
       status = nd4c_onnx_host_array(ND4C_INT64, x.rank, x.shape, x.values, &own[i]);
       arrays[i] = own[i];
     }
   }
   if (status == ND4C_OK && *folded) {
-    status = move(emission, op, arrays, count, attrs, attr_count, dtype, folded, output);
+    status = move(emission, op, arrays, count, attrs, attr_count, &first, folded, output);
   }
   for (int32_t i = 0; i < count; i++) {
     nd4c_array_release(own[i]);
@@ -457,10 +538,11 @@ static nd4c_status fold(nd4c_onnx_emission *emission, const nd4c_op_def *def, co
   if (!*folded) {
     return ND4C_OK;
   }
-  return row != NULL             ? fold_elements(emission, row, x, folded, output)
-         : casts                 ? fold_same(emission, x[0], (nd4c_dtype)attrs[0].value.as.i, folded, output)
+  return op == ND4C_OP_divide    ? fold_quotient(emission, row, x, folded, output)
+         : row != NULL           ? fold_elements(emission, row, x, folded, output)
+         : casts                 ? fold_same(emission, op, x[0], (nd4c_dtype)attrs[0].value.as.i, folded, output)
          : joiner_of(op) != NULL ? fold_reduction(emission, def, x, attrs, attr_count, folded, output)
-                                 : fold_same(emission, x[0], x[0].dtype, folded, output);
+                                 : fold_same(emission, op, x[0], x[0].dtype, folded, output);
 }
 
 nd4c_status nd4c_onnx_fold_extents(nd4c_onnx_emission *emission, const nd4c_op_def *def,
@@ -488,7 +570,7 @@ nd4c_status nd4c_onnx_fold_extents(nd4c_onnx_emission *emission, const nd4c_op_d
 nd4c_status nd4c_onnx_read_whole(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, bool *known, int64_t *value) {
   list made = {0};
   ND4C_TRY(load(emission, operand, &made, known));
-  *known = *known && made.size == 1;
+  *known = *known && made.size == 1 && made.parts == 1;
   *value = *known ? made.values[0] : 0;
   return ND4C_OK;
 }
@@ -526,6 +608,7 @@ nd4c_status nd4c_onnx_extent_size(nd4c_onnx_emission *emission, int32_t rank, co
 nd4c_status nd4c_onnx_extent_list(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
                                   nd4c_onnx_operand *output) {
   const list made = {.dtype = ND4C_INT64,
+                     .parts = 1,
                      .rank = rank,
                      .shape = &count,
                      .size = rank == 0 ? 1 : count,

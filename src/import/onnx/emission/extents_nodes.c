@@ -32,8 +32,19 @@ static nd4c_status record_one(nd4c_graph *graph, int64_t extent, nd4c_value *val
   return status;
 }
 
-static nd4c_status record_all(nd4c_graph *graph, nd4c_dtype dtype, const nd4c_array *extents, const int64_t *values,
+/* Exact: a power of 2 divides. */
+static nd4c_status record_quotient(nd4c_graph *graph, const nd4c_onnx_operand_slot *slot, nd4c_value *value) {
+  nd4c_array *array = NULL;
+  nd4c_value inputs[2] = {*value, ND4C_VALUE_NONE};
+  ND4C_TRY(nd4c_array_full(slot->dtype, 0, NULL, (double)slot->parts, NULL, &array));
+  nd4c_status status = nd4c_graph_constant(graph, array, &inputs[1]);
+  nd4c_array_release(array);
+  return status == ND4C_OK ? record(graph, ND4C_OP_divide, inputs, 2, NULL, 0, value) : status;
+}
+
+static nd4c_status record_all(nd4c_graph *graph, const nd4c_onnx_operand_slot *slot, const int64_t *values,
                               nd4c_value *parts, nd4c_value *value) {
+  const nd4c_array *extents = slot->extents;
   const int64_t size = nd4c_array_size(extents);
   const int32_t rank = nd4c_array_rank(extents);
   for (int64_t i = 0; i < size; i++) {
@@ -48,22 +59,21 @@ static nd4c_status record_all(nd4c_graph *graph, nd4c_dtype dtype, const nd4c_ar
     const nd4c_attr shape = nd4c_attr_of_ints("shape", nd4c_array_shape(extents), rank);
     ND4C_TRY(record(graph, ND4C_OP_reshape, value, 1, &shape, 1, value));
   }
-  if (dtype != ND4C_INT64) {
-    const nd4c_attr to = nd4c_attr_of_dtype("dtype", dtype);
+  if (slot->dtype != ND4C_INT64) {
+    const nd4c_attr to = nd4c_attr_of_dtype("dtype", slot->dtype);
     ND4C_TRY(record(graph, ND4C_OP_cast, value, 1, &to, 1, value));
   }
-  return ND4C_OK;
+  return slot->parts > 1 ? record_quotient(graph, slot, value) : ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_record_extents(nd4c_graph *graph, nd4c_dtype dtype, const nd4c_array *extents,
-                                     nd4c_value *value) {
-  const size_t size = (size_t)nd4c_array_size(extents);
+nd4c_status nd4c_onnx_record_extents(nd4c_graph *graph, const nd4c_onnx_operand_slot *slot, nd4c_value *value) {
+  const size_t size = (size_t)nd4c_array_size(slot->extents);
   int64_t *values = nd4c_allocate(size * sizeof *values);
   nd4c_value *parts = nd4c_allocate(size * sizeof *parts);
   nd4c_status status = values == NULL || parts == NULL ? nd4c_fail_memory("extents", size * sizeof *values)
-                                                       : nd4c_array_read(extents, values, size * sizeof *values);
+                                                       : nd4c_array_read(slot->extents, values, size * sizeof *values);
   if (status == ND4C_OK) {
-    status = record_all(graph, dtype, extents, values, parts, value);
+    status = record_all(graph, slot, values, parts, value);
   }
   nd4c_deallocate(values);
   nd4c_deallocate(parts);

@@ -42,10 +42,10 @@ nd4c_status nd4c_onnx_add_array(nd4c_onnx_importer *importer, nd4c_array *array,
   return status;
 }
 
-nd4c_status nd4c_onnx_add_extents(nd4c_onnx_importer *importer, nd4c_dtype dtype, nd4c_array *extents,
+nd4c_status nd4c_onnx_add_extents(nd4c_onnx_importer *importer, nd4c_dtype dtype, int64_t parts, nd4c_array *extents,
                                   nd4c_onnx_operand *operand) {
   nd4c_onnx_operand_slot slot = {
-      .kind = ND4C_ONNX_KIND_ARRAY, .extents = extents, .value = ND4C_VALUE_NONE, .dtype = dtype};
+      .kind = ND4C_ONNX_KIND_ARRAY, .extents = extents, .parts = parts, .value = ND4C_VALUE_NONE, .dtype = dtype};
   nd4c_status status = add_slot(importer, slot, operand);
   if (status != ND4C_OK) {
     nd4c_array_release(extents);
@@ -155,7 +155,7 @@ nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand o
     return nd4c_fail(ND4C_FORMAT, "a sequence or optional where an array was expected");
   }
   if (slot->value == ND4C_VALUE_NONE && slot->extents != NULL) {
-    ND4C_TRY(nd4c_onnx_record_extents(importer->graph, slot->dtype, slot->extents, &slot->value));
+    ND4C_TRY(nd4c_onnx_record_extents(importer->graph, slot, &slot->value));
   } else if (slot->value == ND4C_VALUE_NONE && slot->known != NULL) {
     ND4C_TRY(importer->take_known(importer, slot->known, &slot->value));
   } else if (slot->value == ND4C_VALUE_NONE) {

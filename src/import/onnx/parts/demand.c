@@ -55,7 +55,7 @@ static nd4c_status want_planned(demand *d, int32_t number, nd4c_onnx_split_node 
   if ((slot->array != NULL || slot->extents != NULL) && graph != NULL) {
     nd4c_value value = ND4C_VALUE_NONE;
     ND4C_TRY(slot->array != NULL ? nd4c_graph_constant(graph, slot->array, &value)
-                                 : nd4c_onnx_record_extents(graph, slot->dtype, slot->extents, &value));
+                                 : nd4c_onnx_record_extents(graph, slot, &value));
     return add_output(d, node->level, number, value);
   }
   if (slot->known != NULL && slot->known->part >= 0 && levels[slot->known->part].graph != NULL) {
