@@ -102,6 +102,32 @@ static int find_devices(char *list, nd4c_device **devices, int32_t *count) {
   return CLI_OK;
 }
 
+/* An input that has an initializer in the file is one only if the caller gives it. */
+static nd4c_status open_model(const run_options *options, nd4c_model_options *model_options, nd4c_model **model) {
+  const char *names[RUN_NAMED];
+  int32_t count = 0;
+  nd4c_status status = nd4c_model_open(options->model, model_options, model);
+  for (int32_t i = 0; status == ND4C_OK && i < nd4c_model_default_count(*model); i++) {
+    nd4c_model_value value = {.struct_size = sizeof value};
+    bool given = false;
+    status = nd4c_model_default(*model, i, &value);
+    for (int k = 0; status == ND4C_OK && k < options->input_count && !given; k++) {
+      given = strcmp(options->inputs[k].name, value.name) == 0;
+      if (given) {
+        names[count++] = options->inputs[k].name;
+      }
+    }
+  }
+  if (status != ND4C_OK || count == 0) {
+    return status;
+  }
+  nd4c_model_close(*model);
+  *model = NULL;
+  model_options->overridden = names;
+  model_options->overridden_count = count;
+  return nd4c_model_open(options->model, model_options, model);
+}
+
 static int open_session(run_options *options, session *s) {
   nd4c_device *devices[RUN_DEVICES] = {NULL};
   nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices};
@@ -115,15 +141,15 @@ static int open_session(run_options *options, session *s) {
   if (options->calibration != NULL && nd4c_calibration_load(options->calibration, &calibration) != ND4C_OK) {
     return cli_fail_status(&cli_run, nd4c_error_code());
   }
-  const nd4c_model_options model_options = {.struct_size = sizeof model_options,
-                                            .all_intermediates = options->all_intermediates,
-                                            .no_optimization = options->plain,
-                                            .placement = options->devices != NULL ? &placement : NULL,
-                                            .compile = cli_compile_request(&options->compile),
-                                            .compiled = options->compiled,
-                                            .precision = options->precision,
-                                            .calibration = calibration};
-  const nd4c_status status = nd4c_model_open(options->model, &model_options, &s->model);
+  nd4c_model_options model_options = {.struct_size = sizeof model_options,
+                                      .all_intermediates = options->all_intermediates,
+                                      .no_optimization = options->plain,
+                                      .placement = options->devices != NULL ? &placement : NULL,
+                                      .compile = cli_compile_request(&options->compile),
+                                      .compiled = options->compiled,
+                                      .precision = options->precision,
+                                      .calibration = calibration};
+  const nd4c_status status = open_model(options, &model_options, &s->model);
   nd4c_calibration_release(calibration);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);

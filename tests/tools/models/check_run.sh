@@ -36,6 +36,15 @@ expect 0 "$nd4c" run "$model" --random-inputs --seed 6 --shape image=1,1,8,8 -o 
 expect 0 "$nd4c" run "$model" --random-inputs --shape image=7,1,8,8
 says out '\(7, 10\)'
 
+# An input with an initializer keeps its numbers, or takes others. y = x + b, b = 1, 2.
+printf '\010\010:V\012\016\012\001x\012\001b\022\001y"\003Add*\021\010\002\020\001B\001bJ\010\000\000\200?\000\000\000@Z\017\012\001x\022\012\012\010\010\001\022\004\012\002\010\002Z\017\012\001b\022\012\012\010\010\001\022\004\012\002\010\002b\017\012\001y\022\012\012\010\010\001\022\004\012\002\010\002B\002\020\021' >"$work/default.onnx"
+printf '\010\002\020\001J\010\000\000\040A\000\000\240A' >"$work/x.pb"
+printf '\010\002\020\001J\010\000\000\240@\000\000\300@' >"$work/b.pb"
+expect 0 "$nd4c" run "$work/default.onnx" -i "x=$work/x.pb" -o "$work/kept"
+same "$(tail -c 8 "$work/kept/y.npy" | od -An -tf4 | tr -s ' ')" " 11 22" "y with the initializer"
+expect 0 "$nd4c" run "$work/default.onnx" -i "x=$work/x.pb" -i "b=$work/b.pb" -o "$work/other"
+same "$(tail -c 8 "$work/other/y.npy" | od -An -tf4 | tr -s ' ')" " 15 26" "y with another b"
+
 # A dim by its name: the same as the shape, and no note.
 expect 0 "$nd4c" run "$model" --random-inputs --dim batch=7 -o "$work/dim"
 says out '\(7, 10\)'
