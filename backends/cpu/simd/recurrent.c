@@ -1,4 +1,4 @@
-/* rnn, lstm and gru of engine simd: f32, lstm and gru with the usual functions. What x adds to all gates is one large
+/* rnn, lstm and gru of engine simd: f32, with any functions. What x adds to all gates is one large
  * product for several steps. Each step adds the state's product, one block of hidden units for each worker, and applies
  * the gates while the sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call.
  * Operands may have any strides: x and the states are read row by row where they lie, or are copied first if the
@@ -44,27 +44,12 @@ static shape shape_of(const nd4c_call *call) {
   return s;
 }
 
-static bool usual_functions(const nd4c_call *call) {
-  static const int64_t usual[] = {ND4C_RECURRENT_ACTIVATION_SIGMOID, ND4C_RECURRENT_ACTIVATION_TANH,
-                                  ND4C_RECURRENT_ACTIVATION_TANH};
-  const nd4c_attr_value *given = &call->attrs[ND4C_ATTR_rnn_activations];
-  int32_t count = call->op->op == ND4C_OP_lstm ? 3 : 2;
-  for (int32_t i = 0; i < given->count; i++) {
-    if (given->as.ints[i] != usual[i % count]) {
-      return false;
-    }
-  }
-  return ND4C_REAL_OF(call, rnn_clip) <= 0;
-}
-
 static bool has_dense_rows(const nd4c_tensor *x) {
   return x->shape[x->rank - 1] == 1 || x->strides[x->rank - 1] == 1;
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   bool is_lstm = call->op->op == ND4C_OP_lstm;
-  ND4C_CPU_DECLINE_IF(call->op->op != ND4C_OP_rnn && !usual_functions(call),
-                      "other functions than sigmoid and tanh, or inputs clipped");
   ND4C_CPU_DECLINE_IF(
       is_lstm && (nd4c_cpu_input(call, ND4C_IN_lstm_peepholes) != NULL || ND4C_FLAG_OF(call, lstm_input_forget)),
       "peepholes or input_forget");
@@ -246,7 +231,7 @@ typedef struct job {
   int64_t first, count;                      /* steps whose part of x is there, in time */
   int64_t x_time, x_sequence;                /* strides */
   const int64_t *lengths;                    /* by sequence; NULL: all have all steps */
-  nd4c_recurrent_function function;          /* of an rnn */
+  nd4c_recurrent_function functions[3];      /* as the kernels count them */
   int64_t time;
   const float *before;
   bool back;
@@ -328,7 +313,7 @@ static void rnn_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
   nd4c_simd.recurrent->product(p->rows, 1, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
                                p->gates, s->wide);
-  nd4c_simd.recurrent->rnn(p->rows, p->units, &j->function, p->gates, s->wide, j->y + p->row * j->y_step + p->unit,
+  nd4c_simd.recurrent->rnn(p->rows, p->units, j->functions, p->gates, s->wide, j->y + p->row * j->y_step + p->unit,
                            j->y_step);
 }
 
@@ -336,8 +321,8 @@ static void lstm_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
   nd4c_simd.recurrent->product(p->rows, 4, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
                                p->gates, s->wide);
-  nd4c_simd.recurrent->lstm(p->rows, p->units, p->gates, s->wide, j->c + p->row * j->c_step + p->unit, j->c_step,
-                            j->y + p->row * j->y_step + p->unit, j->y_step);
+  nd4c_simd.recurrent->lstm(p->rows, p->units, j->functions, p->gates, s->wide, j->c + p->row * j->c_step + p->unit,
+                            j->c_step, j->y + p->row * j->y_step + p->unit, j->y_step);
 }
 
 /* The state's part of the hidden gate starts from its own bias; it is reset before x's part is added. */
@@ -352,7 +337,7 @@ static void gru_piece(const job *j, const piece *p) {
       gates[l] += x[l];
     }
   }
-  nd4c_simd.recurrent->gru(p->rows, p->units, p->gates, s->wide, p->x + 2 * s->lanes, s->blocks * s->wide,
+  nd4c_simd.recurrent->gru(p->rows, p->units, j->functions, p->gates, s->wide, p->x + 2 * s->lanes, s->blocks * s->wide,
                            p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit, j->y_step);
 }
 
@@ -362,8 +347,8 @@ static void reset_piece(const job *j, const piece *p) {
   int64_t stride = s->blocks * s->lanes, at = p->row * stride + p->unit;
   nd4c_simd.recurrent->product(p->rows, 2, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
                                p->gates, s->wide);
-  nd4c_simd.recurrent->gru_reset(p->rows, p->units, p->gates, s->wide, p->before + p->unit, j->before_step, j->z + at,
-                                 j->reset + at, stride);
+  nd4c_simd.recurrent->gru_reset(p->rows, p->units, j->functions, p->gates, s->wide, p->before + p->unit,
+                                 j->before_step, j->z + at, j->reset + at, stride);
 }
 
 static void update_piece(const job *j, const piece *p) {
@@ -372,8 +357,9 @@ static void update_piece(const job *j, const piece *p) {
   nd4c_simd.recurrent->product(p->rows, 1, s->hidden, j->reset + p->row * stride, stride,
                                p->r + 2 * s->lanes * s->hidden, p->x + 2 * s->lanes, s->blocks * s->wide, p->gates,
                                s->wide);
-  nd4c_simd.recurrent->gru_update(p->rows, p->units, p->gates, s->wide, j->z + p->row * stride + p->unit, stride,
-                                  p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit, j->y_step);
+  nd4c_simd.recurrent->gru_update(p->rows, p->units, j->functions, p->gates, s->wide, j->z + p->row * stride + p->unit,
+                                  stride, p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit,
+                                  j->y_step);
 }
 
 static void run_step(team *both, int32_t width) {
@@ -525,15 +511,18 @@ static void start_cells(const nd4c_call *call, float *zero) {
   nd4c_nest_copy_tensor(given != NULL ? given : &zeros, to, call->width);
 }
 
-static nd4c_recurrent_function function_of(const nd4c_call *call, int64_t direction) {
-  nd4c_recurrent_function f = {.kind = ND4C_RECURRENT_ACTIVATION_TANH, .clip = (float)ND4C_REAL_OF(call, rnn_clip)};
-  if (nd4c_cpu_gate_functions_count(call) > direction) {
-    const nd4c_cpu_gate_function given = nd4c_cpu_gate_function_at(call, (int32_t)direction);
-    f.kind = given.kind;
-    f.alpha = given.alpha;
-    f.beta = given.beta;
+/* Those of one direction: as given, or sigmoid for the gates and tanh for all else. */
+static void choose_functions(const nd4c_call *call, int64_t direction, nd4c_recurrent_function functions[3]) {
+  const int32_t count = call->op->op == ND4C_OP_lstm ? 3 : call->op->op == ND4C_OP_gru ? 2 : 1;
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t index = (int32_t)direction * count + i;
+    const bool is_gate = i == 0 && count > 1;
+    nd4c_cpu_gate_function f = {is_gate ? ND4C_RECURRENT_ACTIVATION_SIGMOID : ND4C_RECURRENT_ACTIVATION_TANH, 0, 0};
+    if (index < nd4c_cpu_gate_functions_count(call)) {
+      f = nd4c_cpu_gate_function_at(call, index);
+    }
+    functions[i] = (nd4c_recurrent_function){f.kind, f.alpha, f.beta, (float)ND4C_REAL_OF(call, rnn_clip)};
   }
-  return f;
 }
 
 static void start_direction(const nd4c_call *call, const places *p, int64_t direction, job *j) {
@@ -588,7 +577,7 @@ static nd4c_status run(const nd4c_call *call) {
   for (int64_t direction = 0; direction < s.directions; direction++) {
     job *j = &both.jobs[direction];
     *j = (job){.s = s, .packed = packed + direction * s.blocks * block_numbers(&s), .lengths = lengths};
-    j->function = function_of(call, direction);
+    choose_functions(call, direction, j->functions);
     start_direction(call, &p, direction, j);
     place_direction(call, j, direction, &x, &initial);
   }

@@ -292,7 +292,7 @@ enum { RELU, TANH, SIGMOID, AFFINE, LEAKY_RELU, THRESHOLDED_RELU, SCALED_TANH, H
   }                                 \
   break;
 
-/* Any activation. x and y are not the same memory. NaN stays NaN. */
+/* Any activation. NaN stays NaN. */
 static void activate(const nd4c_recurrent_function *f, const float *restrict x, float *restrict y) {
   const double alpha = f->alpha, beta = f->beta;
   const float factor = (float)alpha, inner = (float)beta;
@@ -331,62 +331,78 @@ static void activate(const nd4c_recurrent_function *f, const float *restrict x, 
 }
 #undef OF_EACH
 
+/* A gate's function of x, bounded first. x and y are not the same memory. */
+ND4C_INLINED void open_gate(const nd4c_recurrent_function *f, const float *x, float *y) {
+  const float clip = f->clip;
+  float bounded[LANES];
+  if (clip > 0) {
+    for (int l = 0; l < LANES; l++) {
+      bounded[l] = x[l] > clip ? clip : x[l] < -clip ? -clip : x[l];
+    }
+    x = bounded;
+  }
+  if (f->kind == SIGMOID) {
+    sigmoids(x, y);
+  } else if (f->kind == TANH) {
+    tanhs(x, y);
+  } else {
+    activate(f, x, y);
+  }
+}
+
 static void rnn(int64_t rows, int64_t units, const nd4c_recurrent_function *f, const float *gate, int64_t gate_stride,
                 float *h, int64_t h_stride) {
-  const float clip = f->clip;
   for (int64_t r = 0; r < rows; r++, gate += gate_stride, h += h_stride) {
-    float bounded[LANES], state[LANES];
-    if (clip > 0) {
-      for (int l = 0; l < LANES; l++) {
-        bounded[l] = gate[l] > clip ? clip : gate[l] < -clip ? -clip : gate[l];
-      }
-    }
-    activate(f, clip > 0 ? bounded : gate, state);
+    float state[LANES];
+    open_gate(&f[0], gate, state);
     FOR_UNITS(h[l] = state[l];)
   }
 }
 
-static void lstm(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, float *c, int64_t c_stride,
-                 float *h, int64_t h_stride) {
+static void lstm(int64_t rows, int64_t units, const nd4c_recurrent_function *f, const float *gates,
+                 int64_t gates_stride, float *c, int64_t c_stride, float *h, int64_t h_stride) {
   for (int64_t r = 0; r < rows; r++, gates += gates_stride, c += c_stride, h += h_stride) {
     float in[LANES], out[LANES], forget[LANES], cell[LANES], state[LANES] = {0};
-    sigmoids(gates, in);
-    sigmoids(gates + LANES, out);
-    sigmoids(gates + 2 * LANES, forget);
-    tanhs(gates + 3 * LANES, cell);
+    open_gate(&f[0], gates, in);
+    open_gate(&f[0], gates + LANES, out);
+    open_gate(&f[0], gates + 2 * LANES, forget);
+    open_gate(&f[1], gates + 3 * LANES, cell);
     FOR_UNITS(state[l] = forget[l] * c[l] + in[l] * cell[l]; c[l] = state[l];)
-    tanhs(state, cell);
+    open_gate(&f[2], state, cell);
     FOR_UNITS(h[l] = out[l] * cell[l];)
   }
 }
 
-static void gru(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *x, int64_t x_stride,
-                const float *before, int64_t before_stride, float *h, int64_t h_stride) {
+static void gru(int64_t rows, int64_t units, const nd4c_recurrent_function *f, const float *gates, int64_t gates_stride,
+                const float *x, int64_t x_stride, const float *before, int64_t before_stride, float *h,
+                int64_t h_stride) {
   for (int64_t r = 0; r < rows; r++, gates += gates_stride, x += x_stride, before += before_stride, h += h_stride) {
-    float z[LANES], reset[LANES], hidden[LANES] = {0};
-    sigmoids(gates, z);
-    sigmoids(gates + LANES, reset);
-    FOR_UNITS(hidden[l] = x[l] + reset[l] * gates[2 * LANES + l];)
-    tanhs(hidden, hidden);
+    float z[LANES], reset[LANES], sum[LANES] = {0}, hidden[LANES];
+    open_gate(&f[0], gates, z);
+    open_gate(&f[0], gates + LANES, reset);
+    FOR_UNITS(sum[l] = x[l] + reset[l] * gates[2 * LANES + l];)
+    open_gate(&f[1], sum, hidden);
     FOR_UNITS(h[l] = (1 - z[l]) * hidden[l] + z[l] * before[l];)
   }
 }
 
-static void gru_reset(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *before,
-                      int64_t before_stride, float *z, float *reset, int64_t stride) {
+static void gru_reset(int64_t rows, int64_t units, const nd4c_recurrent_function *f, const float *gates,
+                      int64_t gates_stride, const float *before, int64_t before_stride, float *z, float *reset,
+                      int64_t stride) {
   for (int64_t r = 0; r < rows; r++, gates += gates_stride, before += before_stride, z += stride, reset += stride) {
     float all_z[LANES], factors[LANES];
-    sigmoids(gates, all_z);
-    sigmoids(gates + LANES, factors);
+    open_gate(&f[0], gates, all_z);
+    open_gate(&f[0], gates + LANES, factors);
     FOR_UNITS(z[l] = all_z[l]; reset[l] = factors[l] * before[l];)
   }
 }
 
-static void gru_update(int64_t rows, int64_t units, const float *gate, int64_t gate_stride, const float *z,
-                       int64_t z_stride, const float *before, int64_t before_stride, float *h, int64_t h_stride) {
+static void gru_update(int64_t rows, int64_t units, const nd4c_recurrent_function *f, const float *gate,
+                       int64_t gate_stride, const float *z, int64_t z_stride, const float *before,
+                       int64_t before_stride, float *h, int64_t h_stride) {
   for (int64_t r = 0; r < rows; r++, gate += gate_stride, z += z_stride, before += before_stride, h += h_stride) {
     float hidden[LANES];
-    tanhs(gate, hidden);
+    open_gate(&f[1], gate, hidden);
     FOR_UNITS(h[l] = (1 - z[l]) * hidden[l] + z[l] * before[l];)
   }
 }
