@@ -1,9 +1,9 @@
 /* Models read from ONNX files. Aligned weights are used in place from the mapped file: the file must not be changed or
  * truncated while the model, or an array from it, is alive. Any thread may run a model, and several may at once: they
  * share the constants, and each run has memory of its own. A thread that needs a new plan, or a new binding of a plan,
- * makes it while others go on. Only these wait for each other: threads that make plans, threads that make bindings of
- * one plan, runs of a model of which all nodes are interpreted, and runs of a plan in another mode than direct. The
- * caller closes a model after all other calls on it have returned. */
+ * makes it while others go on; a model that is interpreted runs on several threads likewise. Only these wait for each
+ * other: threads that make plans, threads that make bindings of one plan, and runs of a plan in another mode than
+ * direct. The caller closes a model after all other calls on it have returned. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 

@@ -36,7 +36,7 @@ static void free_model(nd4c_model *model) {
     model->plans = next;
   }
   for (int32_t i = 0; model->initializers != NULL && i < model->onnx.initializer_count; i++) {
-    nd4c_array_release(model->initializers[i]);
+    nd4c_array_release(atomic_load_explicit(&model->initializers[i], memory_order_relaxed));
   }
   nd4c_model_dims_drop(model);
   nd4c_onnx_dense_free(&model->dense);

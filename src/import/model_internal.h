@@ -61,7 +61,7 @@ typedef struct nd4c_model_plan {
   nd4c_model_key key;           /* numbers follow the struct */
 } nd4c_model_plan;
 
-/* The turn is a thread's right to import or interpret the model. Runs of a plan need none. */
+/* The turn is a thread's right to import the model. Runs need none, whether of a plan or interpreted. */
 typedef struct nd4c_model_turn {
   nd4c_lock lock;
   _Atomic(const char *) thread; /* that has the turn; NULL: none */
@@ -83,10 +83,10 @@ struct nd4c_model {
   nd4c_calibration *calibration;   /* one reference, for precision int8; NULL: none */
   int32_t input_count, output_count, default_count;
   nd4c_model_port *inputs, *outputs, *defaults;
-  nd4c_array **initializers; /* one reference each, NULL until first used; changed by the thread that has the turn */
-  nd4c_onnx_dense dense;     /* copies of views of them; likewise */
-  nd4c_model_dims dims;      /* likewise */
-  nd4c_model_plan *plans;    /* the most recently used first; this and what follows under the list's lock */
+  nd4c_onnx_initializer_slot *initializers;
+  nd4c_onnx_dense dense;  /* copies of views of them; changed by the thread that has the turn */
+  nd4c_model_dims dims;   /* likewise */
+  nd4c_model_plan *plans; /* the most recently used first; this and what follows under the list's lock */
   bool ran;
   bool interpreted; /* the latest run had no plan */
   nd4c_progress_callback progress;

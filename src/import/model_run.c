@@ -22,7 +22,8 @@ static bool is_shared(const nd4c_model *model, const nd4c_model_split *parts, co
     shared = other == NULL ? nd4c_datum_get_kind(inputs[i]) != ND4C_DATUM_ARRAY : nd4c_array_overlaps(array, other);
   }
   for (int32_t i = 0; i < model->onnx.initializer_count && !shared; i++) {
-    shared = model->initializers[i] != NULL && nd4c_array_overlaps(array, model->initializers[i]);
+    const nd4c_array *other = atomic_load_explicit(&model->initializers[i], memory_order_acquire);
+    shared = other != NULL && nd4c_array_overlaps(array, other);
   }
   shared = shared || (parts != NULL && nd4c_model_split_owns(parts, array));
   for (int32_t i = 0; i < earlier_count && !shared; i++) {
@@ -163,15 +164,6 @@ static nd4c_status run_interpreted(nd4c_model *model, nd4c_context *context, nd4
   return status;
 }
 
-/* Interprets the model in its turn: the interpreter keeps constants in the model. */
-static nd4c_status wait_and_interpret(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
-                                      nd4c_array **outputs) {
-  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_run"));
-  nd4c_status status = run_interpreted(model, context, NULL, ordered, outputs);
-  nd4c_model_turn_give(model->turn);
-  return status;
-}
-
 static void note_run(nd4c_model *model, bool interpreted) {
   nd4c_lock_acquire(&model->turn->list);
   model->ran = true;
@@ -181,9 +173,8 @@ static void note_run(nd4c_model *model, bool interpreted) {
 
 static nd4c_status run_plan(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
                             const nd4c_run_request *request) {
-  return entry->plan != NULL    ? nd4c_plan_run_request(entry->plan, context, request)
-         : entry->parts != NULL ? run_interpreted(model, context, entry->parts, request->inputs, request->outputs)
-                                : wait_and_interpret(model, context, request->inputs, request->outputs);
+  return entry->plan != NULL ? nd4c_plan_run_request(entry->plan, context, request)
+                             : run_interpreted(model, context, entry->parts, request->inputs, request->outputs);
 }
 
 /* Whether a run failed because its plan with dims does not serve these shapes, and not for another reason. */
@@ -285,10 +276,7 @@ static nd4c_status run_data(nd4c_model *model, nd4c_context *context, const nd4c
                             nd4c_datum **outputs) {
   /* intermediate values may be sequences or optionals */
   if (nd4c_model_odd_port(model) != NULL || model->all_intermediates) {
-    ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_run_data"));
-    nd4c_status status = interpret(model, context, NULL, ordered, outputs);
-    nd4c_model_turn_give(model->turn);
-    ND4C_TRY(status);
+    ND4C_TRY(interpret(model, context, NULL, ordered, outputs));
     note_run(model, true);
     return ND4C_OK;
   }

@@ -1,5 +1,5 @@
-/* The turn of a model, and calls of its progress callback. One thread at a time imports or interprets a model; runs of
- * its plans need no turn. model.c, model_run.c, model_plans.c and model_compile.c take the turn and give it back. */
+/* The turn of a model, and calls of its progress callback. One thread at a time imports a model; runs need no turn.
+ * model_plans.c, model_graph.c, model_parts.c and model_compile.c take the turn and give it back. */
 #include "base/status.h"
 #include "device/stream/cancellation.h"
 #include "import/model_internal.h"

@@ -4,6 +4,8 @@
 #ifndef ND4C_IMPORT_ONNX_IMPORT_H
 #define ND4C_IMPORT_ONNX_IMPORT_H
 
+#include <stdatomic.h>
+
 #include "import/onnx/emission/dense.h"
 #include "import/onnx/model.h"
 #include "import/onnx/ops/mapping.h"
@@ -11,11 +13,15 @@
 #include "nd4c/graph.h"
 #include "nd4c/model.h"
 
+/* An initializer as an array, one reference; NULL until a thread first needs it. Imports and interpreted runs fill it,
+ * on several threads at once. */
+typedef _Atomic(nd4c_array *) nd4c_onnx_initializer_slot;
+
 /* What an import needs beside the parsed model. */
 typedef struct nd4c_onnx_import_options {
-  nd4c_context *context;      /* where constants are computed */
-  nd4c_array **initializers;  /* by initializer, NULL until first used; the caller keeps them for later imports */
-  nd4c_onnx_dense *dense;     /* copies of views of them, likewise */
+  nd4c_context *context;                    /* where constants are computed */
+  nd4c_onnx_initializer_slot *initializers; /* by initializer; the caller keeps them for later imports and runs */
+  nd4c_onnx_dense *dense;     /* copies of views of them, likewise; only imports change it, one at a time */
   const int32_t *input_ranks; /* of the model's inputs; NULL: as declared, where free extents become dims */
   const int64_t *const *input_shapes;
   bool frees_all; /* for tests: without input_ranks, every extent becomes a dim */
@@ -31,7 +37,8 @@ typedef struct nd4c_onnx_import_options {
 nd4c_status nd4c_onnx_import(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options, nd4c_graph **graph,
                              char **need);
 
-/* Computes the outputs, in the same order, node after node from the inputs in the order of the model's. */
+/* Computes the outputs, in the same order, node after node from the inputs in the order of the model's. Any thread may
+ * call it, and several may at once. */
 nd4c_status nd4c_onnx_interpret(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options,
                                 const nd4c_datum *const *inputs, nd4c_datum **outputs);
 

@@ -117,7 +117,8 @@ void nd4c_onnx_scope_close(nd4c_onnx_importer *importer, nd4c_onnx_scope *scope)
 /* Binds an operand to a value of the scope's graph. */
 void nd4c_onnx_scope_bind(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                           nd4c_onnx_operand operand);
-/* An initializer as an array, which the options keep. Borrowed. */
+/* An initializer as an array, which the options keep. Borrowed. Of threads that need it at once each makes an array,
+ * and one is kept: none waits for another. */
 nd4c_status nd4c_onnx_load_initializer(const nd4c_onnx_import_options *options, const nd4c_onnx_graph *graph,
                                        int32_t index, nd4c_array **array);
 /* The operand of a value of this graph or of a graph around it; NONE if its node does not make it, or it was left out.

@@ -47,11 +47,18 @@ void nd4c_onnx_scope_bind(nd4c_onnx_importer *importer, const nd4c_onnx_scope *s
 
 nd4c_status nd4c_onnx_load_initializer(const nd4c_onnx_import_options *options, const nd4c_onnx_graph *graph,
                                        int32_t index, nd4c_array **array) {
-  nd4c_array **kept = &options->initializers[graph->first_initializer + index];
-  if (*kept == NULL) {
-    ND4C_TRY(nd4c_onnx_tensor_array(nd4c_onnx_graph_initializer(graph, index), false, kept));
+  nd4c_onnx_initializer_slot *kept = &options->initializers[graph->first_initializer + index];
+  nd4c_array *found = atomic_load_explicit(kept, memory_order_acquire);
+  if (found == NULL) {
+    nd4c_array *made = NULL;
+    ND4C_TRY(nd4c_onnx_tensor_array(nd4c_onnx_graph_initializer(graph, index), false, &made));
+    if (atomic_compare_exchange_strong(kept, &found, made)) {
+      found = made;
+    } else {
+      nd4c_array_release(made);
+    }
   }
-  *array = *kept;
+  *array = found;
   return ND4C_OK;
 }
 
