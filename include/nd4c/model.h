@@ -40,6 +40,8 @@ typedef struct nd4c_model_options {
                                     the file's order: each run gives them. Read when the model is opened. Nothing that
                                     depends on them is folded. ARGUMENT: a name is none of a default. NULL: none */
   int32_t overridden_count;
+  int64_t loop_limit; /* a Loop of the model that wants more rounds than this fails (OVERFLOW), in a plan as when it is
+                         interpreted; 0: ND4C_LOOP_LIMIT (nd4c/control.h). ARGUMENT: negative */
 } nd4c_model_options;
 
 /* Opens a model file and checks all of it: wire format, sizes, the order of the graph, ops and opsets. options NULL:

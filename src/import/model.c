@@ -14,6 +14,7 @@
 #include "graph/plan/placement.h"
 #include "graph/precision.h"
 #include "import/model_internal.h"
+#include "nd4c/control.h"
 #include "nd4c/plugin.h"
 
 enum { MODEL_MAGIC = 0x6d6f646c, MODEL_DEAD = 0x6465616d };
@@ -124,6 +125,13 @@ static nd4c_status keep_calibration(nd4c_model *model, nd4c_calibration *calibra
   return ND4C_OK;
 }
 
+static nd4c_status keep_loop_limit(nd4c_model *model, int64_t limit) {
+  model->loop_limit = limit > 0 ? limit : ND4C_LOOP_LIMIT;
+  return limit >= 0
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ARGUMENT, "options.loop_limit is %" PRId64 ", expected 0 (the default) or more", limit);
+}
+
 /* Takes over the reference to `blob`. */
 static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_model_options *options,
                              nd4c_model **model) {
@@ -160,6 +168,9 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
   }
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, calibration) && options->calibration != NULL) {
     status = keep_calibration(made, options->calibration);
+  }
+  if (status == ND4C_OK) {
+    status = keep_loop_limit(made, options != NULL && ND4C_HAS_FIELD(options, loop_limit) ? options->loop_limit : 0);
   }
   if (status == ND4C_OK) {
     status = prepare(made);

@@ -81,6 +81,7 @@ struct nd4c_model {
   char *passes;                    /* which passes run, NULL: as the property says */
   nd4c_dtype precision;            /* of nodes of float32; ND4C_DTYPE_NONE: as the property says */
   nd4c_calibration *calibration;   /* one reference, for precision int8; NULL: none */
+  int64_t loop_limit;              /* of rounds */
   int32_t input_count, output_count, default_count;
   nd4c_model_port *inputs, *outputs, *defaults;
   nd4c_onnx_initializer_slot *initializers;

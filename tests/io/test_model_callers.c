@@ -1,6 +1,7 @@
 /* Models that are interpreted as a whole, run by several threads at once: results are right, and no run waits for
- * another. */
+ * another, or for a loop without an end. How such loops end, in plans, too. */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -241,8 +242,188 @@ static void a_run_that_is_held_holds_no_other(void **state) {
   }
 }
 
+/* -- loops without an end --------------------------------------------------------------------------------------- */
+
+/* How the loop of a model runs. While c is above 0, data asks for another round. */
+static const struct {
+  const char *body, *node, *reason; /* the nodes of the body; in the report, NULL: the model is not interpreted */
+  const float rounds;               /* where c is 0 */
+} loops[] = {
+    {"Add v x > u; Less zero c > on", "Loop - - x > y", NULL, 1},
+    {"SequenceAt s k > e; Add v e > u; Less zero c > on", "Loop - - x > y", "an inner graph reads 's'", 1},
+    {"Add v x > u; Identity go > on", "Loop fifty - x > y", NULL, 50},
+};
+
+static nd4c_model *open_loop(wire_bytes *bytes, size_t index, int64_t limit) {
+  wire_bytes graph = {0}, body = {0};
+  const nd4c_model_options options = {.struct_size = sizeof options, .loop_limit = limit};
+  *bytes = (wire_bytes){0};
+  build_nodes(&graph, "Constant > fifty value_int=50; Constant > k value_int=0; SequenceConstruct x w > s");
+  build_nodes(&body, loops[index].body);
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "on");
+  build_name(&body, 12, "u");
+  build_holder(&graph, loops[index].node, "body", &body, NULL, NULL);
+  build_name(&graph, 12, "y");
+  return open_graph(bytes, &graph, &options);
+}
+
+static void expect_failure(nd4c_status given, nd4c_status expected, const char *words, const char *more) {
+  const char *text = nd4c_error_message();
+  if (given != expected || strstr(text, words) == NULL || strstr(text, more) == NULL) {
+    fail_msg("%s \"%s\"; expected %s \"%s\" and \"%s\"", nd4c_status_name(given), text, nd4c_status_name(expected),
+             words, more);
+  }
+}
+
+static void loops_end_at_their_limit(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+    wire_bytes bytes;
+    float values[VALUES] = {0};
+    int count = 0;
+    char *report = NULL;
+    nd4c_model *model = open_loop(&bytes, i, 50);
+    assert_int_equal(run(model, 1, 0, values, &count), ND4C_OK);
+    assert_true(count == 2 && values[0] == 1 + loops[i].rounds && values[1] == 2 * (1 + loops[i].rounds));
+    assert_int_equal(nd4c_model_report(model, &report), ND4C_OK);
+    const bool interpreted = strstr(report, "interpreted, node after node") != NULL;
+    if (interpreted != (loops[i].reason != NULL) || (interpreted && strstr(report, loops[i].reason) == NULL)) {
+      fail_msg("%s", report);
+    }
+    nd4c_free(report);
+    nd4c_model_close(model);
+    model = open_loop(&bytes, i, 10);
+    for (int k = 0; k < 2; k++) {
+      expect_failure(run(model, 1, 1, values, &count), ND4C_OVERFLOW, "oop", "after 10, the limit of the loop");
+    }
+    nd4c_model_close(model);
+  }
+}
+
+static void limits_are_checked(void **state) {
+  (void)state;
+  const nd4c_model_options options = {.struct_size = sizeof options, .loop_limit = -1};
+  wire_bytes bytes = {0}, graph = {0};
+  nd4c_model *model = NULL;
+  build_nodes(&graph, "Neg x > y");
+  build_value(&graph, 11, "x", 1, 1, two);
+  build_name(&graph, 12, "y");
+  build_model(&bytes, &graph, 16);
+  expect_failure(nd4c_model_open_memory(bytes.bytes, bytes.size, &options, NULL, NULL, &model), ND4C_ARGUMENT,
+                 "options.loop_limit is -1", "expected 0");
+  assert_null(model);
+}
+
+typedef struct spinner {
+  pthread_t thread;
+  nd4c_model *model;
+  nd4c_cancellation *cancellation;
+  _Atomic bool began;
+  nd4c_status status;
+  char text[512];
+} spinner;
+
+static void note_loop(void *user, const char *what, int64_t done, int64_t total) {
+  if (strcmp(what, "running") == 0 && done == total - 1) {
+    atomic_store(&((spinner *)user)->began, true);
+  }
+}
+
+static void *spin(void *argument) {
+  spinner *s = argument;
+  float values[VALUES];
+  int count = 0;
+  s->status = nd4c_cancellation_enter(s->cancellation);
+  if (s->status == ND4C_OK) {
+    s->status = run(s->model, 1, 1, values, &count);
+    (void)snprintf(s->text, sizeof s->text, "%s", nd4c_error_message());
+    (void)nd4c_cancellation_leave(s->cancellation);
+  }
+  atomic_store(&s->began, true); /* also if it never came so far */
+  return NULL;
+}
+
+static void another_thread_ends_a_loop(void **state) {
+  (void)state;
+  wire_bytes bytes;
+  spinner s = {.model = open_loop(&bytes, 1, 0)};
+  float values[VALUES] = {0};
+  int count = 0;
+  assert_int_equal(nd4c_cancellation_create(&s.cancellation), ND4C_OK);
+  nd4c_model_set_progress(s.model, note_loop, &s);
+  assert_int_equal(pthread_create(&s.thread, NULL, spin, &s), 0);
+  while (!atomic_load(&s.began)) {
+    (void)sched_yield();
+  }
+  nd4c_model_set_progress(s.model, NULL, NULL);
+  for (int i = 1; i <= RUNS; i++) { /* the loop goes on beside these runs */
+    assert_int_equal(run(s.model, (float)i, 0, values, &count), ND4C_OK);
+    assert_true(count == 2 && values[0] == (float)(2 * i) && values[1] == (float)(2 * (i + 1)));
+  }
+  assert_int_equal(nd4c_cancellation_request(s.cancellation), ND4C_OK);
+  assert_int_equal(pthread_join(s.thread, NULL), 0);
+  assert_int_equal(s.status, ND4C_CANCELLED);
+  if (strstr(s.text, "(Loop) at byte") == NULL || strstr(s.text, "cancelled by") == NULL) {
+    fail_msg("%s", s.text);
+  }
+  nd4c_cancellation_destroy(s.cancellation);
+  nd4c_model_close(s.model);
+}
+
+/* A body without nodes, which carries a sequence. The limit is for a loop that no deadline would end. */
+static void a_deadline_ends_an_empty_loop(void **state) {
+  (void)state;
+  const nd4c_model_options options = {.struct_size = sizeof options, .loop_limit = 5000000};
+  wire_bytes bytes = {0}, graph = {0}, body = {0};
+  nd4c_cancellation *limit = NULL;
+  float values[VALUES];
+  int count = 0;
+  build_nodes(&graph, "SequenceConstruct x w > s");
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "go");
+  build_name(&body, 12, "v");
+  build_holder(&graph, "Loop - - s > y", "body", &body, NULL, NULL);
+  build_sequence_output(&graph, "y");
+  nd4c_model *model = open_graph(&bytes, &graph, &options);
+  assert_int_equal(nd4c_cancellation_create(&limit), ND4C_OK);
+  assert_int_equal(nd4c_cancellation_set_timeout(limit, 3000000), ND4C_OK);
+  assert_int_equal(nd4c_cancellation_enter(limit), ND4C_OK);
+  expect_failure(run(model, 1, 1, values, &count), ND4C_DEADLINE, "the deadline of", "ms ago");
+  assert_int_equal(nd4c_cancellation_leave(limit), ND4C_OK);
+  nd4c_cancellation_destroy(limit);
+  nd4c_model_close(model);
+}
+
+static void failures_name_the_round(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, body = {0};
+  float values[VALUES];
+  int count = 0;
+  build_nodes(&graph, "SequenceConstruct x w > s");
+  build_nodes(&body, "SequenceAt s i > e; Add v e > u; Identity go > on");
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "on");
+  build_name(&body, 12, "u");
+  build_holder(&graph, "Loop - - x > y", "body", &body, NULL, NULL);
+  build_name(&graph, 12, "y");
+  nd4c_model *model = open_graph(&bytes, &graph, NULL);
+  expect_failure(run(model, 1, 1, values, &count), ND4C_INDEX, "node 1 (Loop) at byte",
+                 ": round 2: node 0 (SequenceAt)");
+  nd4c_model_close(model);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(callers_have_their_own_results),
-                                     cmocka_unit_test(a_run_that_is_held_holds_no_other)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(callers_have_their_own_results), cmocka_unit_test(a_run_that_is_held_holds_no_other),
+      cmocka_unit_test(loops_end_at_their_limit),       cmocka_unit_test(limits_are_checked),
+      cmocka_unit_test(another_thread_ends_a_loop),     cmocka_unit_test(a_deadline_ends_an_empty_loop),
+      cmocka_unit_test(failures_name_the_round)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

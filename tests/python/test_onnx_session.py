@@ -157,6 +157,13 @@ def test_passes_of_a_model():
         nd4c.onnx.load(DIGITS, passes="-nosuch")
 
 
+def test_loop_limit_of_a_model():
+    assert nd4c.onnx.load(DIGITS, loop_limit=100)(images(1)).shape == (1, 10)
+    for refused in (-1, 2**70):
+        with pytest.raises(ValueError, match="loop_limit is %d" % refused):
+            nd4c.onnx.load(DIGITS, loop_limit=refused)
+
+
 def test_terminate(session):
     options = onnx.RunOptions()
     options.terminate = True

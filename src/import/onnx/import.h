@@ -26,6 +26,7 @@ typedef struct nd4c_onnx_import_options {
   const int64_t *const *input_shapes;
   bool frees_all; /* for tests: without input_ranks, every extent becomes a dim */
   bool all_intermediates;
+  int64_t loop_limit;              /* rounds after which a Loop fails */
   nd4c_progress_callback progress; /* may be NULL */
   void *user;
 } nd4c_onnx_import_options;

@@ -55,7 +55,7 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          compile_options: Optional[Mapping[str, str]] = None,
          compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None,
          calibration: Union[Calibration, str, os.PathLike[str], None] = None, passes: Optional[str] = None,
-         overridden: Sequence[str] = ()) -> Model:
+         overridden: Sequence[str] = (), loop_limit: int = 0) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work: what is "importing", "optimizing", "compiling", "preparing", "placing", "running" or "looping",
     done counts from 0 to total, which is 0 if it is not known; an exception in it is raised after the run. device: the device on which the model runs; the host computes
@@ -67,6 +67,7 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     calibration: for "int8", what calibrate() gives, or the path of its file; without it, only products compute in int8.
     passes: which passes optimise the model: "-gelu,-layout" all but these, "gelu,layout" these alone; None: as the property
     nd4c.plan.passes says. overridden: names of `defaults`, inputs that have an initialiser in the file, which become inputs.
+    loop_limit: rounds after which a Loop of the model fails with OverflowError; 0: 2^32.
 
     Errors: FileNotFoundError; ValueError for what is no model, no pass, no default or another precision; NotImplementedError for ops that
     nd4c lacks, and by a run for a precision that the device lacks; TypeError for device beside devices.
@@ -76,12 +77,12 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     (Value(name='image', kind='array', dtype=nd4c.float32, shape=('batch', 1, 8, 8)),)
     """
     return Model(model, _Settings(all_intermediates, optimize, progress, devices, device, math, compile_memory,
-                                  compile_options, compiled, precision, calibration, passes, overridden))
+                                  compile_options, compiled, precision, calibration, passes, overridden, loop_limit))
 
 
 _Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled "
-                       "precision calibration passes overridden",
-                       defaults=(False, True, None, None, None, None, 0, None, None, None, None, None, ()))
+                       "precision calibration passes overridden loop_limit",
+                       defaults=(False, True, None, None, None, None, 0, None, None, None, None, None, (), 0))
 
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
@@ -211,6 +212,9 @@ class Model(Owner):
         names = (ctypes.c_char_p * len(overridden))(*overridden)
         options.overridden, options.overridden_count = ctypes.addressof(names) if overridden else None, len(overridden)
         options.precision = _dtypes.dtype_or_none(settings.precision)
+        if not 0 <= settings.loop_limit < 2**63:
+            raise ValueError("onnx.load: loop_limit is %r, expected a number of rounds, or 0 for 2^32" % (settings.loop_limit,))
+        options.loop_limit = settings.loop_limit
         calibration = settings.calibration
         if calibration is not None and not isinstance(calibration, Calibration):
             calibration = Calibration(calibration)

@@ -85,7 +85,7 @@ static nd4c_status find_value(finder *find, const nd4c_onnx_value *value, int32_
     return ND4C_OK; /* left out */
   }
   if (nd4c_onnx_operand_kind(find->emission, operand) != ND4C_ONNX_KIND_ARRAY) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "an inner graph reads '%s', which is a sequence or optional",
+    return nd4c_fail(ND4C_UNSUPPORTED, "an inner graph reads %s, which is a sequence or optional",
                      nd4c_span_show(value->name).text);
   }
   return add_operand(find, operand);

@@ -67,6 +67,10 @@ bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission) {
   return emission->importer->graph == NULL;
 }
 
+int64_t nd4c_onnx_loop_limit(const nd4c_onnx_emission *emission) {
+  return emission->importer->options->loop_limit;
+}
+
 static nd4c_status need(nd4c_onnx_emission *emission, const char *what, const char *why) {
   nd4c_onnx_importer *importer = emission->importer;
   importer->needs_values = true;

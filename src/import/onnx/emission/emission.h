@@ -143,6 +143,9 @@ nd4c_status nd4c_onnx_emit_graph(nd4c_onnx_emission *emission, const nd4c_onnx_g
 /* Whether the model is interpreted: then every op is computed at once, and loops are not unrolled into a graph. */
 bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission);
 
+/* Rounds after which a Loop of the model fails, as its program says. */
+int64_t nd4c_onnx_loop_limit(const nd4c_onnx_emission *emission);
+
 /* Operands across the rounds of a loop: hold keeps one from being swept, release ends that (and frees the operand if it
  * is not held elsewhere), pass hands it to the node's other operands. Between mark and sweep every operand that is not
  * held is freed. */

@@ -189,7 +189,8 @@ nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_s
     ND4C_TRY(nd4c_onnx_claim(&emission, count, sizeof *operands, "the values of a node", &operands));
   }
   emit = emit != NULL ? emit : node->function != NULL ? emit_call : emit_row;
-  nd4c_status status = emit_into(&emission, emit, operands, output_room);
+  nd4c_status status = nd4c_cancellation_poll();
+  status = status == ND4C_OK ? emit_into(&emission, emit, operands, output_room) : status;
   nd4c_onnx_operands_sweep(importer, mark);
   nd4c_region_free(&emission.region);
   if (status != ND4C_OK) {
@@ -219,7 +220,6 @@ nd4c_status nd4c_onnx_scope_run(nd4c_onnx_importer *importer, const nd4c_onnx_sc
     if (is_model && options->progress != NULL) {
       options->progress(options->user, what, i, graph->nodes.count);
     }
-    ND4C_TRY(nd4c_cancellation_poll());
     ND4C_TRY(nd4c_onnx_scope_emit(importer, scope, node, NULL));
     if (!(is_model && options->all_intermediates) && !graph->keeps_values) {
       drop_dead(importer, scope, node->inputs, node->input_count, i);

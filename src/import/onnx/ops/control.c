@@ -4,11 +4,13 @@
 #include <inttypes.h>
 
 #include "base/status.h"
+#include "device/stream/cancellation.h"
 #include "import/onnx/family.h"
 #include "import/onnx/ops/control_nodes.h"
 #include "ops/compose/compose.h"
 
-enum { UNROLL_MOST = ND4C_ONNX_UNROLL_MOST };
+/* LIST_MOST: the room of a list can still double. */
+enum { UNROLL_MOST = ND4C_ONNX_UNROLL_MOST, LIST_MOST = (1 << 30) - 8 };
 
 static nd4c_status emit_if(nd4c_onnx_emission *emission) {
   double condition = 0;
@@ -34,6 +36,9 @@ typedef struct operand_list {
 static nd4c_status list_append(nd4c_onnx_emission *emission, operand_list *list, nd4c_onnx_operand operand) {
   if (list->count == list->capacity) {
     nd4c_onnx_operand *more = NULL;
+    if (list->capacity > LIST_MOST) {
+      return nd4c_fail(ND4C_OVERFLOW, "more than %d results of a loop", (int)list->count);
+    }
     list->capacity = 2 * list->capacity + 8;
     ND4C_TRY(nd4c_onnx_claim(emission, (size_t)list->capacity, sizeof *more, "the results of a loop", &more));
     for (int32_t i = 0; i < list->count; i++) {
@@ -111,6 +116,7 @@ static nd4c_status stack(nd4c_onnx_emission *emission, const nd4c_onnx_value_inf
 typedef struct rounds {
   const nd4c_onnx_graph *body;
   int32_t input_count, output_count, first_input, first_output, carried, collected;
+  int64_t limit; /* of rounds */
   nd4c_onnx_operand *inputs, *outputs;
   operand_list *lists;
   nd4c_emitted_info *seen; /* of the collected outputs, from try_round; NULL: a round was run, or they are declared */
@@ -134,10 +140,19 @@ static void carry(nd4c_onnx_emission *emission, rounds *loop, int32_t index, nd4
   *place = operand;
 }
 
-/* Runs one round with the current inputs. */
-static nd4c_status run_round(nd4c_onnx_emission *emission, rounds *loop) {
-  ND4C_TRY(
-      nd4c_onnx_emit_graph(emission, loop->body, loop->inputs, loop->input_count, loop->outputs, loop->output_count));
+/* Runs round `number` with the current inputs. A body without nodes looks at no cancellation itself. */
+static nd4c_status run_round(nd4c_onnx_emission *emission, rounds *loop, int64_t number) {
+  if (number == loop->limit) {
+    return nd4c_fail(ND4C_OVERFLOW, "another round follows after %" PRId64 ", the limit of the loop", number);
+  }
+  nd4c_status status = nd4c_cancellation_poll();
+  if (status == ND4C_OK) {
+    status =
+        nd4c_onnx_emit_graph(emission, loop->body, loop->inputs, loop->input_count, loop->outputs, loop->output_count);
+  }
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "round %" PRId64, number);
+  }
   for (int32_t i = 0; i < loop->collected; i++) {
     nd4c_onnx_operand given = loop->outputs[loop->first_output + loop->carried + i];
     ND4C_TRY(list_append(emission, &loop->lists[i], given));
@@ -212,7 +227,7 @@ static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_
   double condition = 0;
   int32_t mark = nd4c_onnx_mark(emission);
   ND4C_TRY(set_round(emission, loop, number));
-  ND4C_TRY(run_round(emission, loop));
+  ND4C_TRY(run_round(emission, loop, number));
   ND4C_TRY(nd4c_onnx_read_number(emission, loop->outputs[0], "the loop's condition", &condition));
   *goes_on = condition != 0;
   nd4c_onnx_sweep(emission, mark);
@@ -243,7 +258,10 @@ static nd4c_status run_loop(nd4c_onnx_emission *emission, rounds *loop, int64_t 
 }
 
 static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
-  rounds loop = {.first_input = 2, .first_output = 1, .carried = emission->input_count - 2};
+  rounds loop = {.first_input = 2,
+                 .first_output = 1,
+                 .carried = emission->input_count - 2,
+                 .limit = nd4c_onnx_loop_limit(emission)};
   int64_t trips = 0;
   double condition = 1;
   ND4C_TRY(nd4c_onnx_get_graph(emission, "body", &loop.body));
@@ -318,7 +336,7 @@ static nd4c_status scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_
     int64_t index = number_at(&s->input_directions, i) != 0 ? length - 1 - number : number;
     ND4C_TRY(nd4c_compose_select(&emission->emitter, scanned[i], axis, index, &s->loop.inputs[s->loop.carried + i]));
   }
-  ND4C_TRY(run_round(emission, &s->loop));
+  ND4C_TRY(run_round(emission, &s->loop, number));
   nd4c_onnx_sweep(emission, mark);
   return ND4C_OK;
 }
@@ -458,7 +476,7 @@ static nd4c_status run_scan_8(nd4c_onnx_emission *emission, scan *s) {
 }
 
 static nd4c_status emit_scan(nd4c_onnx_emission *emission) {
-  scan s = {.loop = {0}};
+  scan s = {.loop = {.limit = INT64_MAX}}; /* its rounds are those of an extent */
   int64_t scanned = 0;
   int32_t before = emission->opset < 9 ? 1 : 0; /* the lengths */
   ND4C_TRY(nd4c_onnx_get_graph(emission, "body", &s.loop.body));

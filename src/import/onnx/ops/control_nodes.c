@@ -181,6 +181,7 @@ static nd4c_status record_loop(const loop_node *loop) {
                                .carried_count = loop->carried,
                                .captured_count = loop->captures.value_count,
                                .captured = loop->captures.values,
+                               .limit = nd4c_onnx_loop_limit(emission),
                                .decides = loop->goes_on == ND4C_ONNX_FIRST_UNKNOWN};
   ND4C_TRY(values_of(emission, emission->inputs + 2, loop->carried, &carried));
   ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count + 1, sizeof *outputs, "a loop", &outputs));
