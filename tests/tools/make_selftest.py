@@ -9,6 +9,9 @@ in which something is computed, without results, which the reference computes wh
 An input is a dtype, a shape and its elements in C order; `@` is the dtype of the case, in whose place the test puts each
 dtype that the op declares; `-` is an optional input left out. Ops that are tested by C's samplers have their inputs from
 the table below.
+
+A line that begins with `? ` is a sample for `nd4c info --floor`, which asks kernels and computes nothing: the first cases of the
+record with different attributes. Inputs of many elements have their shape alone.
 """
 import importlib
 import itertools
@@ -26,6 +29,7 @@ import framework  # noqa: E402
 import generate  # noqa: E402
 
 CASES, LOOKED_AT, ELEMENTS = 2, 60, 200
+SAMPLES, SAMPLE_ELEMENTS, SAMPLE_VALUES = 4, 4096, 8
 ORDER = ("float32", "float64", "int32", "int64", "uint8", "bool")
 
 # Shapes of inputs of the case's dtype, and attributes; a name stands for a whole category where it begins with a capital.
@@ -140,6 +144,38 @@ def recorded(op, schema):
     return [line(op, dtype, c.inputs, c.attrs) for c in chosen]
 
 
+def is_sample(case):
+    arrays = [np.asarray(x) for x in case.inputs if x is not None]
+    known = all(x.dtype in framework.NAMES and x.dtype.kind in "biuf" for x in arrays)
+    texts = all(not isinstance(e, str) for v in case.attrs.values() if isinstance(v, (list, tuple)) for e in v)
+    spaced = any(isinstance(v, str) and " " in v for v in case.attrs.values())
+    return known and texts and not spaced and 0 < sum(x.size for x in arrays) <= SAMPLE_ELEMENTS
+
+
+def sample_input(x, dtype):
+    text = input_text(x, dtype)
+    if x is None or np.asarray(x).size <= (1 if text.startswith("@") and dtype in framework.FLOATS else SAMPLE_VALUES):
+        return text
+    return text[:text.index("]") + 1]
+
+
+def samples(op, schema):
+    dtype, found = first_dtype(schema), {}
+    if dtype is None or op not in framework.RECORDS:
+        return
+    sampler = framework.Sampler(zlib.crc32(f"{op} {dtype}".encode()))
+    for case in itertools.islice(framework.RECORDS[op][0](sampler, dtype), LOOKED_AT):
+        ranks = [None if x is None else np.ndim(x) for x in case.inputs]
+        key = str((case.attrs, ranks))
+        if is_sample(case) and elements(case) > elements(found.get(key, framework.Case([], {}, []))):
+            found[key] = case
+    chosen = list(found.values())
+    largest = sorted(chosen[1:], key=elements, reverse=True)[:SAMPLES - 1]
+    for case in chosen[:1] + largest:
+        given = " ".join(f"{name}={value_text(v)}" for name, v in case.attrs.items())
+        yield " | ".join([f"? {op}", given or "-", *(sample_input(x, dtype) for x in case.inputs)])
+
+
 def plain(op, schema):
     dtype = first_dtype(schema)
     sampler = framework.Sampler(zlib.crc32(op.encode()))
@@ -171,7 +207,8 @@ def main():
         if schema["category"] == "TEXT":
             continue
         known = op in framework.RECORDS and op not in PLAIN
-        for text in recorded(op, schema) if known else plain(op, schema):
+        judged = known and recorded(op, schema) or plain(op, schema)  # records of comparisons have texts alone
+        for text in (*judged, *samples(op, schema)):
             print(text)
 
 

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "cli.h"
+#include "floor/floor.h"
 #include "info_child.h"
 #include "info_external.h"
 #include "info_peers.h"
@@ -410,7 +411,7 @@ static bool forced_is_unknown(void) {
 /* -- the command ------------------------------------------------------------------------------------------------- */
 
 typedef struct info_request {
-  bool probe, json;
+  bool probe, json, floor;
   int assignment_count;
   const char **assignments; /* of -D; borrowed from argv */
 } info_request;
@@ -437,6 +438,9 @@ static int report(const void *user) {
   nd4c_machine_info machine = {.struct_size = sizeof machine};
   nd4c_status status = nd4c_backend_probe(request->probe);
   info_child_mark("the report");
+  if (status == ND4C_OK && request->floor) {
+    return info_print_floor(request->json);
+  }
   if (status == ND4C_OK) {
     status = nd4c_machine_get_info(&machine);
   }
@@ -461,6 +465,7 @@ static int report(const void *user) {
 static int read_options(int argc, char **argv, info_request *request, bool *done) {
   static const struct option options[] = {{"probe", no_argument, NULL, 'p'},
                                           {"json", no_argument, NULL, 'j'},
+                                          {"floor", no_argument, NULL, 'f'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
   opterr = 0;
@@ -473,6 +478,9 @@ static int read_options(int argc, char **argv, info_request *request, bool *done
       case 'j':
         request->json = true;
         break;
+      case 'f':
+        request->floor = true;
+        break;
       case 'D':
         request->assignments[request->assignment_count++] = optarg;
         break;
@@ -484,6 +492,9 @@ static int read_options(int argc, char **argv, info_request *request, bool *done
   }
   if (optind < argc) {
     return cli_usage(&cli_info, "unexpected argument '%s'", argv[optind]);
+  }
+  if (request->floor && request->probe) {
+    return cli_usage(&cli_info, "--floor and --probe exclude each other");
   }
   *done = false;
   return CLI_OK;
@@ -507,14 +518,17 @@ const cli_command cli_info = {
     .name = "info",
     .summary = "show the machine, the backends with verdict and reason, engines, devices, memory",
     .help =
-        "usage: nd4c info [--probe] [--json] [-D PROPERTY=VALUE]...\n\n"
+        "usage: nd4c info [--probe | --floor] [--json] [-D PROPERTY=VALUE]...\n\n"
         "  --probe  open and check every backend and engine, in a child process: the report names a backend that\n"
         "           ends the process; without --probe only files are looked for\n"
+        "  --floor  which pairs of op and dtype run on scalar loops on the CPU, and why: the kernels of all other\n"
+        "           engines decline every sample call, small or large; opens the engines' libraries\n"
         "  --json   one object\n"
         "  -D       set a property first\n\n"
         "examples:\n"
         "  nd4c info\n"
         "  nd4c info --probe\n"
+        "  nd4c info --floor\n"
         "  nd4c info -D backend.type=cuda\n",
     .run = run,
 };

@@ -23,6 +23,7 @@ typedef struct selftest_input {
 /* One case: an op with attributes and inputs. Freed by selftest_case_clear. */
 typedef struct selftest_case {
   const nd4c_op_info *op;
+  bool sample; /* for floor.c, which computes nothing: inputs may lack elements */
   int32_t input_count, attr_count;
   selftest_input inputs[SELFTEST_INPUTS];
   nd4c_attr attrs[SELFTEST_ATTRS];
@@ -33,6 +34,8 @@ typedef struct selftest_case {
 /* Reads the case that begins at *position and moves on; false at the end. *status: FORMAT if the text is damaged,
  * MEMORY. Skips an op that this build lacks. */
 bool selftest_case_next(const char **position, selftest_case *c, nd4c_status *status);
+/* The same with the samples, which selftest_case_next leaves out. */
+bool selftest_sample_next(const char **position, selftest_case *c, nd4c_status *status);
 void selftest_case_clear(selftest_case *c);
 
 /* The embedded text with all cases. */

@@ -140,15 +140,17 @@ static nd4c_status read_shape(selftest_input *input, char *text) {
   return ND4C_OK;
 }
 
-static nd4c_status read_elements(selftest_input *input, char *text) {
+/* None at all: zeros, in a sample that is not computed. */
+static nd4c_status read_elements(selftest_input *input, char *text, bool may_lack) {
   const size_t count = (size_t)input->count;
+  const bool lacks = may_lack && text[strspn(text, " ")] == '\0';
   bool whole = true;
   input->reals = calloc(count + 1, sizeof *input->reals);
   input->integers = calloc(count + 1, sizeof *input->integers);
   if (input->reals == NULL || input->integers == NULL) {
     return ND4C_MEMORY;
   }
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && !lacks; i++) {
     char *end = NULL, *integer_end = NULL;
     input->reals[i] = strtod(text, &end);
     errno = 0;
@@ -194,7 +196,7 @@ static nd4c_status read_input(selftest_case *c, char *text) {
     input->dtype = ND4C_FLOAT32; /* until the test says which */
   }
   status = status == ND4C_OK ? read_shape(input, shape) : status;
-  return status == ND4C_OK ? read_elements(input, elements) : status;
+  return status == ND4C_OK ? read_elements(input, elements, c->sample) : status;
 }
 
 /* -- cases ------------------------------------------------------------------------------------------------------ */
@@ -212,8 +214,10 @@ void selftest_case_clear(selftest_case *c) {
 }
 
 static nd4c_status read_case(selftest_case *c) {
+  static const char sample[] = "? ";
   char *rest = NULL;
-  const char *name = cut(c->text, " | ", &rest);
+  c->sample = strncmp(c->text, sample, strlen(sample)) == 0;
+  const char *name = cut(c->text + (c->sample ? strlen(sample) : 0), " | ", &rest);
   if (rest == NULL) {
     return damaged("line", name);
   }
@@ -228,6 +232,16 @@ static nd4c_status read_case(selftest_case *c) {
 }
 
 bool selftest_case_next(const char **position, selftest_case *c, nd4c_status *status) {
+  while (selftest_sample_next(position, c, status)) {
+    if (!c->sample || *status != ND4C_OK) {
+      return true;
+    }
+    selftest_case_clear(c);
+  }
+  return false;
+}
+
+bool selftest_sample_next(const char **position, selftest_case *c, nd4c_status *status) {
   *c = (selftest_case){0};
   *status = ND4C_OK;
   while (**position != '\0') {
