@@ -1,5 +1,5 @@
 """The Python package of one build, build/<preset>/python, with the libnd4c.so that the caller names: small calls of
-bench/python/overhead.py, each in timeit's loop."""
+bench/python/overhead.py, each in timeit's loop, and calls of nd4c.ops (bench/every_op)."""
 
 import os
 import pathlib
@@ -8,6 +8,7 @@ import timeit
 
 import numpy as np
 
+import peers
 from rows import Group, Row
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "python"))
@@ -46,4 +47,11 @@ class Package:
         exec(overhead.SETUP, self.names)
 
     def prepare(self, row, inputs, into):
-        return Statement(row.nd4c, self.names)
+        if not row.nd4c.startswith("ops."):
+            return Statement(row.nd4c, self.names)
+        given = {name: self.names["ns"].asarray(data, copy=False) for name, data in inputs.items()}
+        names = {"ops": self.names["ns"].ops, **given}
+        made = peers.Loop(row.nd4c, names, eval(row.nd4c, names))
+        first = made.value[0] if isinstance(made.value, (tuple, list)) else made.value
+        made.view = any(np.may_share_memory(np.asarray(first), data) for data in inputs.values())
+        return made

@@ -20,6 +20,7 @@ class Loop:
 
     def __init__(self, text, names, value, to_numpy=np.asarray):
         self.names, self.value, self.to_numpy = names, value, to_numpy
+        self.view = False  # whether the call gives a view of its inputs and computes nothing
         exec(f"def body(calls):\n    for _ in range(calls):\n        {text}\n", names)
 
     def time(self, calls):
@@ -60,7 +61,9 @@ class NumPy:
             names["copy"] = lambda view, dtype=None: np.copyto(y, view, casting="unsafe")
             eval(text, names)
             value = y
-        return Loop(text, names, value)
+        made = Loop(text, names, value)
+        made.view = isinstance(value, np.ndarray) and any(np.may_share_memory(value, data) for data in inputs.values())
+        return made
 
 
 class PyTorch:
@@ -123,7 +126,10 @@ class PyTorch:
             y = names["y"] = self.tensor(rows.aligned(tuple(value.shape), self.array(value).dtype))
             names["copy"] = lambda view, dtype=None: y.copy_(view)
             value = eval(text, names)
-        return Loop(text, names, value, self.array)
+        made = Loop(text, names, value, self.array)
+        made.view = isinstance(value, torch.Tensor) and any(
+            value.untyped_storage().data_ptr() == names[name].untyped_storage().data_ptr() for name in inputs)
+        return made
 
     def loop(self, network, given):
         return Loop("network(*given)", {"network": network, "given": given}, network(*given), self.array)

@@ -35,7 +35,7 @@ class Row:
     bar: float = 1.0  # the least ratio of the fastest peer's time to nd4c's; None: none
     flops: float = None  # what one call computes
     peak: str = "f32"  # the kind of multiply-adds that limits it
-    check: str = "close"  # how results are compared: close, scaled (by the largest), abs (signs are free), none
+    check: str = "close"  # how results are compared: close, scaled (by the largest), abs (signs are free), shape, none
     tolerance: float = 1e-4
     opset: int = 21
     precision: str = None  # the dtype in which nd4c and OpenVINO compute the nodes of float32 of a model
@@ -86,6 +86,11 @@ def fill(shape, dtype, values):
     return result
 
 
+def between(pool, step, random, count):
+    chosen = random.integers(0, len(pool), count)
+    return pool[chosen] + step[chosen] * random.random(count, np.float32) if step.any() else pool[chosen]
+
+
 class Makers:
     """The functions that inputs are made with. Equal texts give equal numbers in every process."""
 
@@ -132,6 +137,26 @@ class Makers:
     def definite(self, n, dtype="f64"):
         a = self.random.standard_normal((n, n))
         return fill((n, n), dtype, a @ a.T / n + np.eye(n))
+
+    def sampled(self, dtype, shape, values, strided):
+        """The values of a sample if there are as many, else elements drawn from them; without values, numbers around 0.
+        Floats lie anywhere between two neighbours of the sample, so few are equal and none leaves an interval that holds all.
+        strided: every second element of a larger array."""
+        dtype, count = numpy_dtype(dtype), int(np.prod(shape, dtype=np.int64))
+        pool = np.asarray(values) if values else self.random.standard_normal(min(max(count, 1), 1009))
+        if dtype.kind in "iub":
+            pool = np.where(pool.astype(np.int64) == 0, np.sign(pool), pool).astype(np.int64)  # a divisor stays one
+        pool = abs(pool) if dtype.kind == "u" else pool > 0 if dtype.kind == "b" else pool
+        made = np.reshape(pool, shape) if len(pool) == count else None
+        if made is None:
+            pool = np.sort(pool)
+            step = np.append(np.diff(pool), 0) if dtype.kind not in "iub" else 0 * pool
+            made = self.repeated(shape, dtype.name, lambda count: between(pool, step, self.random, count))
+        if not strided:
+            return fill(shape, dtype.name, made)
+        wide = aligned((*shape[:-1], 2 * shape[-1]), dtype)
+        wide[..., ::2] = made
+        return wide[..., ::2]
 
     def numbers(self, value, dtype):
         return fill(np.shape(value), dtype, value)

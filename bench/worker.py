@@ -35,7 +35,7 @@ def serve(connection, library):
         return comparable(made.result()), getattr(made, "moved", None)
 
     answers = {"prepare": prepare, "time": lambda name, calls, tries=1: min(prepared[name].time(calls) for _ in range(tries)),
-               "drop": lambda name: prepared.pop(name, None) and None}
+               "is_view": lambda name: prepared[name].view, "drop": lambda name: prepared.pop(name, None) and None}
     while True:
         try:
             what, *arguments = connection.recv()
@@ -59,12 +59,15 @@ class Worker:
         self.process = subprocess.Popen([sys.executable, __file__, peer, str(build), str(loops or build), str(other.fileno())],
                                         pass_fds=[other.fileno()], env=environment)
         other.close()
-        self.peer = peer
+        self.peer, self.limit = peer, None  # seconds that an answer may take; None: any time
         self.state = self.receive()  # its version, or why it is absent
         self.stop()
 
     def receive(self):
         try:
+            if self.limit and not self.connection.poll(self.limit):
+                self.close()  # `again` makes another one
+                return RuntimeError(f"{self.peer}: no answer within {self.limit} s")
             return self.connection.recv()
         except (EOFError, ConnectionResetError):
             return RuntimeError(f"{self.peer}: the process has ended")
@@ -98,7 +101,9 @@ class Worker:
     def again(self):
         """Another process of the same library."""
         self.close()
-        return Worker(*self.begun)
+        made = Worker(*self.begun)
+        made.limit = self.limit
+        return made
 
 
 if __name__ == "__main__":
