@@ -22,7 +22,7 @@ import _schema  # noqa: E402
 import derive_docs  # noqa: E402
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
-           "op_schema", "compile", "graph", "calibration", "model", "runner", "routing", "config", "log", "trace", "workspace",
+           "op_schema", "compile", "extent", "graph", "names", "control", "variable", "calibration", "model", "runner", "routing", "config", "log", "trace", "workspace",
            "cancellation")
 
 SCALARS = {"bool": "c_bool", "char": "c_char", "int8_t": "c_int8", "uint8_t": "c_uint8", "uint16_t": "c_uint16",
@@ -205,7 +205,9 @@ def abi_text(texts, tables):
            "                    c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)\n"]
     version = dict(re.findall(r"#define ND4C_VERSION_(\w+) (\d+)", texts["version"]))
     out.append("VERSION = (%s, %s, %s)" % (version["MAJOR"], version["MINOR"], version["PATCH"]))
-    out.append("MAX_RANK = %s\n" % re.search(r"#define ND4C_MAX_RANK (\d+)", texts["array"]).group(1))
+    out.append("MAX_RANK = %s" % re.search(r"#define ND4C_MAX_RANK (\d+)", texts["array"]).group(1))
+    out.append("EXTENT_FIRST = %s  # extents from here down stand for expressions in a graph's dims\n"
+               % re.search(r"#define ND4C_EXTENT_FIRST \(-INT64_C\((\d+)\)\)", texts["extent"]).expand(r"-\1"))
     for result, name, parameters in types.callbacks:
         arguments = [kind for _, kind in types.parameters(parameters)]
         out.append("%s = CFUNCTYPE(%s)" % (name[5:], ", ".join([types.of(result)] + arguments)))

@@ -174,8 +174,13 @@ METHOD_RESULTS = _by_name({
         Array.sort Array.partition Array.resize Array.put Array.setflags IOBinding.take RandomState.seed
         Array.migrate Array.prefetch""",
     "Any": """
-        Array.item Array.tolist poly1d.__call__ Polynomial.fit errstate.__call__ vectorize.__call__
+        Array.item Array.tolist Symbol.item Symbol.tolist poly1d.__call__ Polynomial.fit errstate.__call__ vectorize.__call__
         vectorize.__get__ OrtValue.numpy Array.to_numpy RandomState.tomaxint Polynomial.__call__ Polynomial.convert""",
+    "Symbol": """
+        Symbol.all Symbol.any Symbol.argmax Symbol.argmin Symbol.argsort Symbol.astype Symbol.clip Symbol.conj
+        Symbol.cumprod Symbol.cumsum Symbol.diagonal Symbol.dot Symbol.flatten Symbol.max Symbol.mean Symbol.min
+        Symbol.prod Symbol.ravel Symbol.repeat Symbol.reshape Symbol.round Symbol.squeeze Symbol.std Symbol.sum
+        Symbol.swapaxes Symbol.take Symbol.trace Symbol.transpose Symbol.var""",
     "List[Generator]": "Generator.spawn",
     "List[BitGenerator]": "BitGenerator.spawn",
     "BitGenerator": "BitGenerator.advance",
@@ -244,15 +249,20 @@ HIDDEN = _by_name({
 ATTRIBUTES = _by_name({
     "int": """
         ndim size nbytes itemsize bits alignment num index number count order o version Ctypes.data iinfo.min
-        iinfo.max""",
+        iinfo.max Step.first_node Step.node_count Step.runs Step.nanoseconds Step.least_nanoseconds""",
     "bool": """
         c_contiguous contiguous writeable aligned owndata writebackifcopy forc fnc behaved carray farray
         f_contiguous fortran isalignedstruct isnative hasobject terminate""",
     "str": """
-        name kind numpy_type str char byteorder __name__ variable symbol policy op label description
+        name kind numpy_type str char byteorder __name__ variable symbol policy op label description engine kernel
         graph_description graph_name producer_name ModelMetadata.domain kinds NodeArg.type""",
     "Tuple[int, ...]": "shape strides coords",
     "Dict[str, str]": "custom_metadata_map",
+    "Symbol": "Symbol.T Symbol.mT Symbol.real Symbol.imag",
+    "Tuple[Any, ...]": "Symbol.shape iters Node.inputs Node.outputs",
+    "Optional[State]": "Plan.state",
+    "float": "operations bytes",
+    "Optional[DType]": "Value.dtype Step.dtype",
     "DType": "dtype DType.base DType.type",
     "Any": "DType.dtype",
     "Device": "device",
@@ -267,11 +277,9 @@ ATTRIBUTES = _by_name({
     "Tuple[Value, ...]": "Model.inputs Model.outputs",
     "Optional[Tuple[Union[int, str, None], ...]]": "Value.shape",
     "Optional[List[Union[int, str, None]]]": "NodeArg.shape",
-    "Optional[DType]": "Value.dtype",
     "BitGenerator": "bit_generator",
     "cancellation": "RunOptions.cancellation",
     "List[Tuple[str, str]]": "descr",
-    "Tuple[Any, ...]": "iters",
     "Optional[str]": "status_name Value.kind workspace.name tracing.path",
     "Optional[int]": "status AxisError.axis AxisError.ndim",
     "Optional[float]": "cancellation.timeout",
@@ -279,7 +287,7 @@ ATTRIBUTES = _by_name({
 
 # Attributes that objects get when they are made, and expressions of objects whose attributes those of their class are.
 OF_OBJECTS = {"Model": "name inputs outputs", "Generator": "state", "AxisError": "axis ndim", "Polynomial": "coef",
-              "workspace": "name", "tracing": "path", "cancellation": "timeout", "routing": "policy"}
+              "Plan": "state", "workspace": "name", "tracing": "path", "cancellation": "timeout", "routing": "policy"}
 SAMPLES = {
     "finfo": "nd4c.finfo(nd4c.float32)", "iinfo": "nd4c.iinfo(nd4c.int8)",
     "SessionOptions": "nd4c.onnx.SessionOptions()", "RunOptions": "nd4c.onnx.RunOptions()",
@@ -294,7 +302,8 @@ ABSENT = frozenset(["Array.value"])
 
 # What operators of a class take and give: arithmetic, comparisons. Those of arrays take anything, so that an Array is
 # one to the protocols of the typed Array API (array_api_extra's): their operators take every other library's arrays.
-OPERATORS = {"Array": ("Any", "Array", "Array"), "Flat": ("Any", "Any", "Array"), "poly1d": ("Any", "poly1d", "bool"),
+OPERATORS = {"Array": ("Any", "Array", "Array"), "Symbol": ("Any", "Symbol", "Symbol"), "Dim": ("Any", "Any", "bool"),
+             "Flat": ("Any", "Any", "Array"), "poly1d": ("Any", "poly1d", "bool"),
              "Polynomial": ("Any", "Polynomial", "bool")}
 
 # Signatures of methods that Python calls; "Class.method" before "method".
@@ -327,6 +336,11 @@ DUNDERS = {
         "self, /, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None, "
         "dl_device: Optional[Tuple[int, int]] = None, copy: Optional[bool] = None -> Any",
     "Array.__copy__": "self -> Array",
+    "Symbol.__getitem__": "self, key: Any, / -> Symbol",
+    "Symbol.__iter__": "self -> Iterator[Symbol]",
+    "State.__getitem__": "self, name: str, / -> Array",
+    "State.__setitem__": "self, name: str, value: ArrayLike, / -> None",
+    "State.__iter__": "self -> Iterator[str]",
     "Array.__deepcopy__": "self, memo: Any, / -> Array",
     "Model.__copy__": "self -> Model",
     "OrtValue.__dlpack__": "self, *, stream: Any = None, **named: Any -> Any",
@@ -360,7 +374,8 @@ ARITHMETIC = frozenset("__%s%s__" % (form, name) for form in ("", "r", "i") for 
 SAME = {"dtype": "DType"}
 # Classes of which no program makes objects by calling them.
 MADE_BY_FUNCTIONS = frozenset(
-    "Array Flat Flags Ctypes BitGenerator External Registered Model Grid Joined Key NodeArg Info Config".split())
+    "Array Flat Flags Ctypes BitGenerator External Registered Model Grid Joined Key NodeArg Info Config Symbol Dim Plan Compiled"
+    .split())
 GENERIC_BASES = {"MutableMapping": "MutableMapping[str, Any]", "Mapping": "Mapping[str, Any]", "dict": "Dict[str, Any]"}
 
 # The class of functions that compute element by element, which have methods beside their call.

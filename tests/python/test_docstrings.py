@@ -15,7 +15,7 @@ import nd4c
 import nd4c.numpy
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
-MODULES = ("", "ops", "linalg", "fft", "random", "nn", "image", "onnx", "memory", "plugins", "numpy", "numpy.linalg", "numpy.fft",
+MODULES = ("", "ops", "linalg", "fft", "random", "nn", "image", "graph", "onnx", "memory", "plugins", "numpy", "numpy.linalg", "numpy.fft",
            "numpy.random", "numpy.polynomial", "numpy.lib", "numpy.lib.stride_tricks", "numpy.lib.array_utils")
 LABELS = ("Shapes:", "Dtypes:", "Errors:")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
@@ -62,6 +62,8 @@ WITHOUT_ARRAYS = {
     "sessions, options and descriptions": r"nd4c.onnx.(?!(Model|InferenceSession).run$|OrtValue\.)[\w.]+",
     "facts about a value": "nd4c.onnx.OrtValue.(data_ptr|data_type|device_name|element_type|has_value|is_\\w+|shape|"
                            "tensor_size_in_bytes)",
+    "graphs and plans, whose inputs say which arrays they take":
+        r"nd4c.(Graph|graph\.\w+)(\.(?!(assign|constant|gradient|input|output|variable)$)\w+)?",
     "dtypes": r"nd4c.(DType(\.\w+)?|can_cast|finfo|iinfo|isdtype|result_type|broadcast_shapes)",
     "NumPy's dtypes and numbers as text": "nd4c.numpy.(dtype|issubdtype|min_scalar_type|mintypecode|promote_types|typename|"
                                           "common_type|base_repr|binary_repr|format_float_\\w+|isscalar|iterable)",

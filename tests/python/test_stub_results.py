@@ -51,7 +51,8 @@ def is_of(value, kind):
         return others[outer]
     if text in ("Any", "None"):
         return text == "Any" or value is None
-    return type(value).__name__.lstrip("_") == text.rpartition(".")[2]
+    name = type(value).__name__.lstrip("_")
+    return ("Array" if name == "Symbol" else name) == text.rpartition(".")[2]  # of Symbols, functions give Symbols
 
 
 class Watch:

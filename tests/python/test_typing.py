@@ -43,7 +43,8 @@ np.random.default_rng(1).normals()
 # DType to checkers, as it is to isinstance; programs do not call the metaclasses, which answer isinstance.
 ALLOWED = r"""
 nd4c\.(\w+\.)*_[a-z]\w*(\..*)?
-nd4c\.(memory|onnx|random)\.\w+\.__init__
+nd4c\.(graph|memory|onnx|random)\.\w+\.__init__
+nd4c\.graph\.Symbol\.__array_ufunc__
 nd4c(\.numpy)?\.dtype(\..*)?
 nd4c\.__main__
 nd4c\.Array

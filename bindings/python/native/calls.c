@@ -334,6 +334,40 @@ static bool take_outputs(const nd4c_op_info *info, PyObject *out, nd4c_array **o
   return right;
 }
 
+/* Whether an input, or an array of the list that is the last input, is a value of a graph. */
+static bool takes_symbol(const nd4c_op_info *info, PyObject *const *values) {
+  if (registry.symbol == NULL) {
+    return false;
+  }
+  PyTypeObject *symbol = (PyTypeObject *)registry.symbol;
+  bool found = false;
+  for (int32_t i = 0; i < info->input_count && !found; i++) {
+    PyObject *value = values[i];
+    found = Py_TYPE(value) == symbol;
+    const bool list = info->inputs[i].variadic && PyList_CheckExact(value);
+    const bool tuple = info->inputs[i].variadic && PyTuple_CheckExact(value);
+    const Py_ssize_t count = list ? PyList_Size(value) : tuple ? PyTuple_Size(value) : 0;
+    for (Py_ssize_t j = 0; j < count && !found; j++) {
+      found = Py_TYPE(list ? PyList_GetItem(value, j) : PyTuple_GetItem(value, j)) == symbol;
+    }
+  }
+  return found;
+}
+
+/* Has the package record the op as a node. */
+static PyObject *record(const nd4c_op_info *info, PyObject *const *values, Py_ssize_t count) {
+  PyObject *tuple = PyTuple_New(count), *result = NULL;
+  for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
+    Py_INCREF(values[i]);
+    PyTuple_SetItem(tuple, i, values[i]);
+  }
+  if (tuple != NULL) {
+    result = PyObject_CallFunction(registry.recorded, "kO", (unsigned long)info->op, tuple);
+  }
+  Py_XDECREF(tuple);
+  return result;
+}
+
 static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t count) {
   op_call c;
   nd4c_array *outputs[MOST_OUTPUTS] = {NULL};
@@ -343,6 +377,9 @@ static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t cou
   if (count != taken && count != taken + 1) {
     PyErr_Format(PyExc_TypeError, "%s: expected %zd arguments, got %zd", info->name, taken, count);
     return NULL;
+  }
+  if (takes_symbol(info, values)) {
+    return record(info, values, count);
   }
   PyObject *out = count > taken ? values[taken] : Py_None;
   c.values = values;

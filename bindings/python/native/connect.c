@@ -116,9 +116,10 @@ PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects) {
     const char *name;
     PyObject **place;
   } places[] = {
-      {"devices", &registry.devices},   {"asarray", &registry.asarray}, {"item", &registry.item},
-      {"mixed", &registry.mixed},       {"unmixed", &registry.unmixed}, {"in_place", &registry.in_place},
-      {"assigned", &registry.assigned}, {"names", &registry.names},     {"raise_error", &registry.raise_error}};
+      {"devices", &registry.devices},   {"asarray", &registry.asarray},   {"item", &registry.item},
+      {"mixed", &registry.mixed},       {"unmixed", &registry.unmixed},   {"in_place", &registry.in_place},
+      {"assigned", &registry.assigned}, {"names", &registry.names},       {"raise_error", &registry.raise_error},
+      {"symbol", &registry.symbol},     {"recorded", &registry.recorded}, {"picked", &registry.picked}};
   (void)module;
   (void)args;
   for (size_t i = 0; i < sizeof places / sizeof *places && objects != NULL; i++) {

@@ -189,6 +189,8 @@ PyMethodDef native_creation_methods[] = {
      "An array of nested lists of Python's bools, ints or floats; None if the lists hold anything else."},
     {"capsule", NATIVE_METHOD(native_capsule), METH_FASTCALL,
      "A DLPack capsule of the tensor at an address; versioned or not."},
+    {"call_key", native_call_key, METH_O, "Bytes for the device, dtypes and shapes of a call's Arrays, or None."},
+    {"run_plan", NATIVE_METHOD(native_run_plan), METH_FASTCALL, "The outputs of a plan at an address, or None."},
     {"config_value", native_config_value, METH_O,
      "The text of a property, or the status of the failure as an integer."},
     {"fast_function", NATIVE_METHOD(native_fast_function), METH_FASTCALL,

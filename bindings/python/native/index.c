@@ -52,6 +52,29 @@ static void array_item(PyObject *array, nd4c_index *item) {
   item->array = handle_of(array);
 }
 
+/* An object that asarray made, if it is an array: of a value of a graph it makes none. */
+static PyObject *array_or_refusal(PyObject *made) {
+  if (made != NULL && !is_array(made)) {
+    Py_DECREF(made);
+    PyErr_SetString(PyExc_TypeError,
+                    "a value of a graph cannot be written into an array, which is there already when "
+                    "the plan runs; compute a new value, as nd4c.where and nd4c.concat do");
+    return NULL;
+  }
+  return made;
+}
+
+/* Whether a key is a value of a graph, or a tuple with one. */
+static bool has_symbol(PyObject *key) {
+  PyTypeObject *symbol = (PyTypeObject *)registry.symbol;
+  bool found = Py_TYPE(key) == symbol;
+  const Py_ssize_t count = symbol != NULL && PyTuple_CheckExact(key) ? PyTuple_Size(key) : 0;
+  for (Py_ssize_t i = 0; i < count && !found; i++) {
+    found = Py_TYPE(PyTuple_GetItem(key, i)) == symbol;
+  }
+  return found;
+}
+
 /* An empty list has no dtype of its own: as an index it is one of integers. */
 static PyObject *list_array(PyObject *key) {
   const int64_t none = 0;
@@ -70,9 +93,8 @@ static PyObject *list_array(PyObject *key) {
 /* Lists, booleans and arrays of other libraries become arrays; the rest is a number, or nothing. */
 static bool foreign_item(PyObject *key, key_items *k, nd4c_index *item) {
   if (PyBool_Check(key) || PyList_Check(key) || PyObject_HasAttrString(key, "dtype")) {
-    PyObject *array = list_array(key);
-    if (array == NULL || !is_array(array)) {
-      Py_XDECREF(array);
+    PyObject *array = array_or_refusal(list_array(key));
+    if (array == NULL) {
       return false;
     }
     k->kept[k->kept_count++] = array;
@@ -231,6 +253,9 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
       return few;
     }
   }
+  if (registry.symbol != NULL && has_symbol(key)) {
+    return PyObject_CallFunctionObjArgs(registry.picked, self, key, NULL);
+  }
   if (!take_items(key, &k)) {
     drop_items(&k);
     return NULL;
@@ -269,9 +294,8 @@ static bool take_value(PyObject *self, PyObject *value, native_operand *operand)
   if (state != NATIVE_REFUSED) {
     return state == NATIVE_READY;
   }
-  operand->object = PyObject_CallFunctionObjArgs(registry.asarray, value, NULL);
-  if (operand->object == NULL || !is_array(operand->object)) {
-    native_operand_drop(operand);
+  operand->object = array_or_refusal(PyObject_CallFunctionObjArgs(registry.asarray, value, NULL));
+  if (operand->object == NULL) {
     return false;
   }
   operand->handle = handle_of(operand->object);
@@ -280,9 +304,8 @@ static bool take_value(PyObject *self, PyObject *value, native_operand *operand)
 
 /* A value of a dtype that the library does not write into the array: the package casts it as NumPy does, or refuses. */
 static int set_cast(PyObject *self, const key_items *k, PyObject *value) {
-  PyObject *cast = PyObject_CallFunctionObjArgs(registry.assigned, self, value, NULL);
-  if (cast == NULL || !is_array(cast)) {
-    Py_XDECREF(cast);
+  PyObject *cast = array_or_refusal(PyObject_CallFunctionObjArgs(registry.assigned, self, value, NULL));
+  if (cast == NULL) {
     return -1;
   }
   nd4c_status status = set_items(self, k, handle_of(cast));

@@ -47,7 +47,8 @@
   X(dtype_get_info)       \
   X(dtype_size)           \
   X(op_call_positional)   \
-  X(op_get)
+  X(op_get)               \
+  X(plan_run)
 
 typedef struct native_library {
 #define NATIVE_FIELD(name) __typeof__(&nd4c_##name) name;
@@ -68,7 +69,9 @@ typedef struct native_registry {
   PyObject *dtypes[NATIVE_DTYPES];              /* by number; NULL where there is none */
   nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* dtype of a number beside an array of a dtype; 0: refused */
   PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed, *in_place, *assigned; /* callables */
-  PyObject *names; /* dict: a dtype's name or type -> its number */
+  PyObject *names;                      /* dict: a dtype's name or type -> its number */
+  PyObject *symbol, *recorded, *picked; /* the class of a graph's values, and what records an op on them, and an
+                                         * index by them; NULL: no graphs yet */
 } native_registry;
 
 extern native_registry registry;
@@ -173,6 +176,8 @@ PyObject *native_array_complex(PyObject *self, PyObject *unused);
 /* -- functions of the module -------------------------------------------------------------------------------------- */
 
 PyObject *native_function(PyObject *module, PyObject *number);
+PyObject *native_call_key(PyObject *module, PyObject *arguments);
+PyObject *native_run_plan(PyObject *module, PyObject *const *args, Py_ssize_t count);
 /* The text of a property, or the status of the failure. */
 PyObject *native_config_value(PyObject *module, PyObject *name);
 PyObject *native_fast_function(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -1,7 +1,7 @@
 """nd4c: arrays, ops and models on whatever hardware is there.
 
 The package is a namespace of the Array API standard 2025.12. Beyond it there are nd4c.ops (every op of the library),
-nd4c.random, nd4c.nn, nd4c.image, nd4c.onnx, nd4c.load and nd4c.save (arrays in files), nd4c.plugins (ops and
+nd4c.random, nd4c.nn, nd4c.image, nd4c.compile, nd4c.grad and nd4c.Graph (graphs and plans), nd4c.onnx, nd4c.load and nd4c.save (arrays in files), nd4c.plugins (ops and
 devices of others), several devices (nd4c.device,
 nd4c.memory, nd4c.workspace, nd4c.tracing, nd4c.routing), nd4c.config, nd4c.info() and nd4c.explain()."""
 from importlib import import_module as _import_module
@@ -48,11 +48,13 @@ from nd4c._arrays import fast as _fast, foreign_names as _foreign_names  # noqa:
 
 _foreign_names.attach(Array)
 
-_MODULES = ("linalg", "fft", "random", "nn", "image", "numpy", "onnx", "ops", "errors", "memory", "plugins", "typing")
+_MODULES = ("linalg", "fft", "random", "nn", "image", "graph", "numpy", "onnx", "ops", "errors", "memory", "plugins", "typing")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
          "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",
-         "flatten": "_functions.manipulation", "from_blocks": "_memory", "block_format": "_memory"}
+         "flatten": "_functions.manipulation",
+         "Graph": "graph", "compile": "graph", "grad": "graph", "value_and_grad": "graph", "cond": "graph", "while_loop": "graph",
+         "scan": "graph", "from_blocks": "_memory", "block_format": "_memory"}
 _OWN = ("Array", "Device", "current_device", "device", "DType", "Error", "set_print_options", "ARRAY_API_VERSIONS")
 _OF_STANDARD = tuple(_name for _name in globals() if not _name.startswith("_") and _name not in _OWN + _MODULES)
 

@@ -1,9 +1,10 @@
-"""Attributes of ops as arguments of the C functions, for the ctypes core."""
+"""Attributes of ops as arguments of the C functions, for the ctypes core and nd4c.graph."""
+import ctypes
 import struct
 from ctypes import c_bool, c_char_p, c_double, c_int32, c_int64, c_void_p
 from operator import index
 
-from nd4c import _abi
+from nd4c import _abi, _schema
 
 # For each letter of _abi.OPS: the C parameters of an attribute, and the type that Python's value must have.
 ARGTYPES = {"n": (c_int64,), "b": (c_bool,), "f": (c_double,), "N": (c_void_p, c_int32), "F": (c_void_p, c_int32),
@@ -71,3 +72,21 @@ def convert(op, name, kind, value):
         raise OverflowError("%s: %s: %s" % (op, name, error)) from None
     except (TypeError, ValueError, struct.error):
         raise TypeError("%s: %s: expected %s, got %r" % (op, name, _EXPECTED[kind], value)) from None
+
+
+_NUMBERS = {letter: number for number, letter in _schema.KINDS.items()}
+
+
+def fill(row, kind, converted):
+    """Writes what `convert` gave into a struct nd4c_attr_value. Returns the objects that the struct points to."""
+    row.kind = _NUMBERS[kind]
+    union = getattr(row, "as")
+    if kind in "NF":
+        block, row.count = converted
+        if block is None:
+            return None
+        kept = ctypes.create_string_buffer(block, len(block) or 1)
+        setattr(union, "ints" if kind == "N" else "floats", ctypes.addressof(kept))
+        return kept
+    setattr(union, {"f": "f", "s": "string"}.get(kind, "i"), converted[0])
+    return converted

@@ -8,6 +8,7 @@ from nd4c._core import Array, calls, core, from_handle, handle
 from nd4c._abi import MAX_RANK, NUMBERS
 from nd4c._errors import check
 from nd4c._library import bind
+from nd4c._symbols import ARRAYS, Symbol
 
 _PACK = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
          "uint64": "Q", "float64": "d"}
@@ -47,6 +48,8 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
         return ordered(asarray(a, wanted, device=device, copy=copy), order, copy, "asarray")
     if type(a) is Array:
         return _finish(a, wanted, device, copy, shared=True)
+    if type(a) is Symbol:
+        return a if wanted is None or wanted is a.dtype else calls[_cast](a, wanted.number)
     if device is None and copy is None and type(a) in _PYTHON:
         return from_python(a, wanted)
     if isinstance(a, (bool, int, float, complex, str, list, tuple, range)) and not hasattr(a, "dtype"):
@@ -232,7 +235,7 @@ def from_python(obj, wanted):
     kinds = set(map(type, obj))
     if kinds and kinds <= _NUMBERS:
         return _packed(obj, (len(obj),), kinds, wanted)
-    if not kinds <= _DEEP and any(type(item) is Array or hasattr(item, "__dlpack__") for item in obj):
+    if not kinds <= _DEEP and any(type(item) in ARRAYS or hasattr(item, "__dlpack__") for item in obj):
         return _stacked(obj, wanted)
     shape = []
     level = obj

@@ -15,18 +15,12 @@ from nd4c._attributes import convert as _convert, ints
 from nd4c._errors import error as _error
 from nd4c._hidden import hide_buffer
 from nd4c._library import holding, releasing
+from nd4c._registered import UNWRITABLE, recorded, register, registered as _registered, takes_symbol  # noqa: F401: a core has register
 
 _handle_of = c_void_p.value.__get__
 _DTYPE_STATUS = 203
 _SLICE_NONE = -2 ** 63
 _WHERE = _abi.NUMBERS["where"]
-_registered = {}
-
-
-def register(**objects):
-    """Takes the objects that the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed, in_place,
-    assigned, names."""
-    _registered.update(objects)
 
 
 def _prototype(library, name, restype=None, argtypes=None):
@@ -177,6 +171,8 @@ def _unary(name):
 
     def op(x, out=None):
         if type(x) is not Array:
+            if takes_symbol((x,)):
+                return recorded(number, (x,))
             _argument(x, (), name)
         made = _new() if out is None else written(name, out)
         status = call(x, byref(made))
@@ -194,6 +190,8 @@ def _binary(name):
     number = _abi.NUMBERS[name]
 
     def op(a, b, out=None):
+        if (type(a) is not Array or type(b) is not Array) and takes_symbol((a, b)):
+            return recorded(number, (a, b))
         if type(a) is not Array:
             a = _argument(a, (b,), name)
         if type(b) is not Array:
@@ -240,7 +238,7 @@ _ARGTYPES = {"i": (c_void_p,), "o": (c_void_p,), "v": (c_void_p, c_int32), **_at
 
 def _general(name, inputs, attrs, outputs, where_condition):
     """An op of any signature. Inputs and attributes are pairs of kind and name, see _abi.OPS."""
-    call = releasing["nd4c_" + name]
+    call, number = releasing["nd4c_" + name], _abi.NUMBERS[name]
     kinds = "".join(kind for kind, _ in inputs + attrs)
     call.argtypes = sum((_ARGTYPES[kind] for kind in kinds), ()) + (c_void_p,) * outputs
     names = [argument for _, argument in inputs + attrs]
@@ -255,6 +253,8 @@ def _general(name, inputs, attrs, outputs, where_condition):
             *values, into = values
         if len(values) != len(kinds):
             raise TypeError("%s: expected %d arguments, got %d" % (name, len(kinds), len(values)))
+        if takes_symbol(values):
+            return recorded(number, values)
         arguments, kept = [], []
         for place, (kind, value) in enumerate(zip(kinds, values)):
             if kind == "i" or kind == "o":
@@ -481,6 +481,8 @@ class Array(c_void_p):
         if type(value) is not Array:
             operand = _operand(value, self)
             operand = _registered["asarray"](value) if operand is NotImplemented else operand
+            if type(operand) is not Array:
+                raise TypeError(UNWRITABLE)
         status = _set(self, items, len(key) if type(key) is tuple else 1, operand)
         if status == _DTYPE_STATUS:
             status = _set(self, items, len(key) if type(key) is tuple else 1, _registered["assigned"](self, value))
@@ -536,6 +538,8 @@ class Array(c_void_p):
 
 def _got(array, key):
     """array[key] of any key; releases the GIL while elements move."""
+    if takes_symbol((key,)):
+        return _registered["picked"](array, key)
     kept = []
     items = _items(key, kept)
     out = (_moved if kept else _at)(array, items)

@@ -3,14 +3,13 @@ the attributes in the order of the schema."""
 import ctypes
 from ctypes import byref, c_int32, c_void_p
 
-from nd4c import _abi, _schema
+from nd4c import _abi
 from nd4c._arguments import signature
-from nd4c._attributes import convert
-from nd4c._ctypes import Array, _argument, _handle_of, all_written, from_handle, written
+from nd4c._attributes import convert, fill
+from nd4c._ctypes import Array, _argument, _handle_of, all_written, from_handle, recorded, takes_symbol, written
 from nd4c._errors import error
 from nd4c._library import releasing
 
-_NUMBERS = {letter: number for number, letter in _schema.KINDS.items()}
 _call = releasing.nd4c_op_call_positional
 _call.argtypes = (c_void_p, ctypes.c_uint32, c_void_p, c_int32, c_void_p, c_void_p)
 
@@ -34,9 +33,11 @@ def function(number):
             *values, into = values
         if len(values) != count + len(attrs):
             raise TypeError("%s: expected %d arguments, got %d" % (name, count + len(attrs), len(values)))
+        if takes_symbol(values):
+            return recorded(number, values)
         arrays = arrays_of(values)
         rows = (_abi.attr_value * len(attrs))()
-        kept = [_fill(row, kind, convert(name, word, kind, value))
+        kept = [fill(row, kind, convert(name, word, kind, value))
                 for row, (kind, word), value in zip(rows, attrs, values[count:])]
         written_into = () if into is None else [written(name, into)] if outputs == 1 else all_written(name, into, outputs)
         made = (c_void_p * outputs)(*map(_handle_of, written_into))
@@ -51,19 +52,3 @@ def function(number):
         return arrays[0] if outputs == 1 else tuple(arrays)
     op.__name__ = op.__qualname__ = name
     return op
-
-
-def _fill(row, kind, converted):
-    """Writes the arguments of a typed C function (_attributes) into a struct nd4c_attr_value. Returns the objects that the
-    struct points to."""
-    row.kind = _NUMBERS[kind]
-    union = getattr(row, "as")
-    if kind in "NF":
-        block, row.count = converted
-        if block is None:
-            return None
-        kept = ctypes.create_string_buffer(block, len(block) or 1)
-        setattr(union, "ints" if kind == "N" else "floats", ctypes.addressof(kept))
-        return kept
-    setattr(union, {"f": "f", "s": "string"}.get(kind, "i"), converted[0])
-    return converted

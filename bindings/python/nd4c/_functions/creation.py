@@ -16,6 +16,7 @@ from nd4c._memory import is_contiguous as _is_contiguous
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.manipulation import broadcast_to, list_call as _list_call, moveaxis as _moveaxis, reshape as _reshape
 from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+from nd4c._symbols import Symbol, graph_of
 
 _float64, _core_empty, _core_zeros = _dtypes.DEFAULTS[float], _core.empty, _core.zeros
 
@@ -31,6 +32,8 @@ def empty(shape, dtype=None, order="C", *, device=None, like=None):
     """
     if order != "C" or like is not None:
         return _laid_out(empty, "empty", order, like, shape, dtype, device)
+    if graph_of(shape) is not None:
+        return full(shape, 0, _float64 if dtype is None else dtype)
     return _core_empty(_shape_of(shape), _float64 if dtype is None else _dtype_of("empty", shape, dtype),
                        None if device is None else _devices.handle_or_none(device))
 
@@ -46,6 +49,8 @@ def zeros(shape, dtype=None, order="C", *, device=None, like=None):
     """
     if order != "C" or like is not None:
         return _laid_out(zeros, "zeros", order, like, shape, dtype, device)
+    if graph_of(shape) is not None:
+        return full(shape, 0, _float64 if dtype is None else dtype)
     return _core_zeros(_shape_of(shape), _float64 if dtype is None else _dtype_of("zeros", shape, dtype),
                        None if device is None else _devices.handle_or_none(device))
 
@@ -61,6 +66,8 @@ def ones(shape, dtype=None, order="C", *, device=None, like=None):
     """
     if order != "C" or like is not None:
         return _laid_out(ones, "ones", order, like, shape, dtype, device)
+    if graph_of(shape) is not None:
+        return full(shape, 1, _float64 if dtype is None else dtype)
     return _core.full(_shape_of(shape), 1.0, _float64 if dtype is None else _dtype_of("ones", shape, dtype),
                       None if device is None else _devices.handle_or_none(device))
 
@@ -79,6 +86,9 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     if order != "C" or like is not None:
         return _laid_out(lambda shape, dtype, device: full(shape, fill_value, dtype, device=device),
                          "full", order, like, shape, dtype, device)
+    graph = graph_of(shape)
+    if graph is not None and type(fill_value) in (bool, int, float, complex):
+        fill_value = graph.constant(asarray(fill_value, dtype=dtype))
     if type(fill_value) not in (bool, int, float, complex, str):
         value = asarray(fill_value)
         if dtype is not None:
@@ -121,6 +131,9 @@ def _alike(make, where, x, dtype, order, shape, device):
     x = _as_array(x, where)
     if shape is None:
         shape = x.shape
+    if type(x) is Symbol:
+        element = make((), dtype=x.dtype if dtype is None else dtype, device=None)
+        return _op("full")(x._graph.constant(element), _shape_of(shape))
     dtype, device = x.dtype if dtype is None else dtype, x.device if device is None else device
     if order not in ("K", "C"):
         order = _creation.check_order(order, where)

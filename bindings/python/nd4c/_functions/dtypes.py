@@ -7,6 +7,7 @@ from nd4c import _creation, _dtypes
 from nd4c._core import Array
 from nd4c._creation import made_on as _made_on
 from nd4c._functions.support import as_array as _as_array, castable as _castable, op as _op
+from nd4c._symbols import ARRAYS
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
@@ -47,7 +48,7 @@ def can_cast(from_, to, casting="safe"):
 
 def _dtype_of(value):
     """The dtype of an array or of another library's array, or that a dtype names."""
-    if type(value) is Array:
+    if type(value) in ARRAYS:
         return value.dtype
     if type(value) is not _dtypes.DType and not isinstance(value, type):
         value = getattr(value, "dtype", value)

@@ -3,11 +3,12 @@ from operator import index as _index
 
 from nd4c import _dtypes
 from nd4c._abi import NUMBERS as _N
-from nd4c._core import Array, calls as _calls
+from nd4c._core import calls as _calls
 from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
 from nd4c._functions import ufunc as _ufunc
 from nd4c._functions.elementwise_table import ONE, TWO, rows
 from nd4c._functions.ufunc import FLOATS, INEXACT, INTEGERS, NUMBERS_OF_ALL_KINDS, REAL
+from nd4c._symbols import ARRAYS
 
 _LOOPS = {
     "bools and numbers": "?" + NUMBERS_OF_ALL_KINDS, "numbers": NUMBERS_OF_ALL_KINDS, "real numbers": REAL,
@@ -59,8 +60,8 @@ def _is_infinite(x, out=None):
 
 def _power(x1, x2):
     """x1 ** x2, of which the C library rounds integers to negative powers to 0, where NumPy refuses."""
-    if (x2.dtype.kind if type(x2) is Array else "i" if type(x2) is int else "") == "i" and (
-            (x1.dtype.kind if type(x1) is Array else "i" if type(x1) in (int, bool) else "") in "iu"):
+    if (x2.dtype.kind if type(x2) in ARRAYS else "i" if type(x2) is int else "") == "i" and (
+            (x1.dtype.kind if type(x1) in ARRAYS else "i" if type(x1) in (int, bool) else "") in "iu"):
         least = x2 if type(x2) is int else int(_op("min")(x2, None, False)) if x2.size else 0
         if least < 0:
             raise ValueError("pow: integers to negative integer powers are not allowed; make one of them floats")
@@ -141,7 +142,7 @@ def _of_one_dtype(op):
     call = _calls[_N[op]]
 
     def checked(x1, x2):
-        if type(x1) is Array and type(x2) is Array and x1.dtype is not x2.dtype:
+        if type(x1) in ARRAYS and type(x2) in ARRAYS and x1.dtype is not x2.dtype:
             raise TypeError("%s: operands of %s and %s" % (op, x1.dtype, x2.dtype))
         return call(x1, x2)
     return checked

@@ -11,6 +11,7 @@ from nd4c._errors import Error as _Error, ShapeError as _ShapeError, check as _c
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
+from nd4c._symbols import ARRAYS
 from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op, output as _output)
@@ -27,12 +28,12 @@ def list_call(call, arrays, where, *middle):
 
 def list_of(arrays, where):
     """The arrays of an argument that is a list of them, or one array whose slices are meant."""
-    if type(arrays) is Array:
+    if type(arrays) in ARRAYS:
         return unstack(arrays)
     if not hasattr(arrays, "__len__") or not hasattr(arrays, "__getitem__"):
         raise TypeError("%s: arrays to stack must be a list or tuple of arrays, not a %s"
                         % (where, type(arrays).__name__))
-    return [a if type(a) is Array else _as_array(a, where) for a in arrays]
+    return [a if type(a) in ARRAYS else _as_array(a, where) for a in arrays]
 
 
 def normal_axes(axis, ndim, where, argument="", repeated=False):
@@ -63,6 +64,9 @@ def broadcast_arrays(*args, subok=False):
            [4, 4]])
     """
     arrays = [_as_array(a, "broadcast_arrays") for a in args]
+    if not _builtins.all(type(a) is Array for a in arrays):
+        shape = broadcast_shapes(*[a.shape for a in arrays])
+        return tuple([_op("broadcast_to")(a, shape) for a in arrays])
     return list_call(_broadcast_arrays, arrays, "broadcast_arrays") if arrays else ()
 
 
@@ -254,7 +258,7 @@ def ravel(a, order="C"):
         order = _creation.check_order(order, "ravel")
         if order == "F" or (order in "AK" and not _is_contiguous(a) and _creation.is_fortran(a)):
             a = _op("transpose")(a, None)
-    return _op("reshape")(a, (a.size,))
+    return _op("reshape")(a, (a.size if type(a) is Array else -1,))
 
 
 def repeat(a, repeats, axis=None):
@@ -438,7 +442,7 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind", **wrong)
     arrays = list_of(arrays, "stack")
     if not arrays:
         raise ValueError("stack: need at least one array to stack; the list is empty")
-    if len({a.shape for a in arrays}) > 1:
+    if _builtins.all(type(a) is Array for a in arrays) and len({a.shape for a in arrays}) > 1:
         raise ValueError("stack: all input arrays must have the same shape, not %s"
                          % ", ".join(str(a.shape) for a in arrays))
     if axis != 0:
@@ -478,6 +482,9 @@ def unstack(x, /, *, axis=0, **wrong):
     if not x.ndim:
         raise ValueError("unstack: an array without axes has no slices")
     count = x.shape[_normalize_axis(axis, x.ndim, "unstack")]
+    if type(x) is not Array:
+        before = (slice(None),) * _normalize_axis(axis, x.ndim)
+        return tuple([x[before + (place,)] for place in range(count)])
     outs = (_ctypes.c_void_p * _builtins.max(count, 1))()
     _check(_unstack(_handle(x), axis, outs, count))
     return tuple(_from_handle(outs[i]) for i in range(count))

@@ -11,6 +11,7 @@ from nd4c._functions.dtypes import result_type
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.manipulation import unstack
 from nd4c._functions.reductions import axes_of as _axes_of
+from nd4c._symbols import ARRAYS
 from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op, output as _output)
@@ -202,10 +203,10 @@ def _search_complex(x, values, side):
 def _shared_dtype(a, b, name):
     """Both as arrays of the dtype that they share; numbers count by their kind."""
     plain = [x if type(x) in (bool, int, float, complex) else _as_array(x, name) for x in (a, b)]
-    if type(plain[0]) is not Array and type(plain[1]) is not Array:
+    if type(plain[0]) not in ARRAYS and type(plain[1]) not in ARRAYS:
         plain = [asarray(x) for x in plain]
     dtype = result_type(*plain)
-    return tuple([_cast(x, dtype) if type(x) is Array else asarray(x, dtype=dtype) for x in plain])
+    return tuple([_cast(x, dtype) if type(x) in ARRAYS else asarray(x, dtype=dtype) for x in plain])
 
 
 def where(condition, x=None, y=None, /):
@@ -222,9 +223,9 @@ def where(condition, x=None, y=None, /):
         if x is not y:
             raise ValueError("where: either both or neither of x and y are to be given")
         return nonzero(condition)
-    if type(condition) is not Array or condition.dtype.kind != "b":
+    if type(condition) not in ARRAYS or condition.dtype.kind != "b":
         condition = _cast(_as_array(condition, "where"), _bool)
-    if type(x) is Array and type(y) is Array and x.dtype is y.dtype:
+    if type(x) in ARRAYS and type(y) in ARRAYS and x.dtype is y.dtype:
         return _op("where")(condition, x, y)
     return _op("where")(condition, *_shared_dtype(x, y, "where"))
 

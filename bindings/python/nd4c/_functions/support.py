@@ -8,6 +8,7 @@ from nd4c._abi import NUMBERS as _N
 from nd4c._core import Array, calls as _calls
 from nd4c._creation import asarray as _asarray
 from nd4c._errors import AxisError
+from nd4c._symbols import ARRAYS
 
 
 def op(name):
@@ -27,7 +28,7 @@ def array(x, where):
 
 def as_array(x, where):
     """The array that a function computes with: x, or one made of a number, nested lists, or another library's array."""
-    if type(x) is Array:
+    if type(x) in ARRAYS:
         return x
     try:
         return _asarray(x)

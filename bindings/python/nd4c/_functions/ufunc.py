@@ -8,6 +8,7 @@ from nd4c._abi import NUMBERS
 from nd4c._core import Array, calls
 from nd4c._creation import asarray
 from nd4c._functions.support import as_array, cast, castable, finish, output
+from nd4c._symbols import ARRAYS
 
 # Letters of dtypes as NumPy's ufunc.types has them, and z for bfloat16.
 _OF_LETTER = dict({dtype.char: dtype for dtype in _dtypes.by_number.values() if dtype.char != "V"},
@@ -46,7 +47,7 @@ class Plan:
         for letter in self.loops:
             if _OF_LETTER[letter] is common:
                 return common
-        sources = {one.dtype if type(one) is Array else common for one in operands} or {common}
+        sources = {one.dtype if type(one) in ARRAYS else common for one in operands} or {common}
         for letter in self.loops:
             found = _OF_LETTER[letter]
             if found is not None and common.kind != "U" and all(_dtypes.can_cast(one, found) for one in sources):
@@ -71,7 +72,7 @@ def common(operands):
     """The dtype that operands share, of which Python's numbers are weak."""
     result, numbers = None, []
     for one in operands:
-        if type(one) is Array:
+        if type(one) in ARRAYS:
             result = one.dtype if result is None else _dtypes.promote(result, one.dtype)
         else:
             numbers.append(type(one))
@@ -83,7 +84,7 @@ def common(operands):
 
 def taken(plan, inputs):
     """Operands as arrays; Python's numbers stay, as their dtype depends on the others."""
-    return [x if type(x) is Array or type(x) in _PYTHON else as_array(x, plan.name) for x in inputs]
+    return [x if type(x) in ARRAYS or type(x) in _PYTHON else as_array(x, plan.name) for x in inputs]
 
 
 def _asked(plan, operands, dtype, casting):
@@ -96,7 +97,7 @@ def _asked(plan, operands, dtype, casting):
     if plan.results == "?" != plan.loops:
         return None
     for place, one in enumerate(operands):
-        source = one.dtype if type(one) is Array else _dtypes.default(type(one))
+        source = one.dtype if type(one) in ARRAYS else _dtypes.default(type(one))
         if not castable(source, loop, casting) and not (type(one) in _PYTHON and castable(
                 _dtypes.weak(type(one), loop), loop, casting)):
             raise TypeError("%s: Cannot cast input %d from %s to %s with casting rule %r"
@@ -126,13 +127,13 @@ def _signed(plan, signature):
 
 def _converted(plan, operands, loop):
     """Operands as arrays of the loop's dtype."""
-    return [cast(one, loop) if type(one) is Array else asarray(one, dtype=loop) for one in operands]
+    return [cast(one, loop) if type(one) in ARRAYS else asarray(one, dtype=loop) for one in operands]
 
 
 def _truths(operands):
     boolean = _dtypes.by_name["bool"]
-    return [one if type(one) is Array and one.dtype is boolean else
-            calls[NUMBERS["not_equal"]](one, 0) if type(one) is Array and one.dtype.kind != "U" else asarray(bool(one))
+    return [one if type(one) in ARRAYS and one.dtype is boolean else
+            calls[NUMBERS["not_equal"]](one, 0) if type(one) in ARRAYS and one.dtype.kind != "U" else asarray(bool(one))
             for one in operands]
 
 
@@ -140,7 +141,7 @@ def _out_of_range(plan, operands, loop):
     """A comparison with Python integers that the dtype cannot hold: they are as far out as infinity."""
     real = _dtypes.by_name["float64"]
     low, high = (-2 ** (loop.bits - 1), 2 ** (loop.bits - 1) - 1) if loop.kind == "i" else (0, 2 ** loop.bits - 1)
-    return plan.call(*[cast(one, real) if type(one) is Array else
+    return plan.call(*[cast(one, real) if type(one) in ARRAYS else
                        asarray(float("-inf") if one < low else float("inf") if one > high else float(one))
                        for one in operands])
 
@@ -155,11 +156,11 @@ def _compute(plan, operands, dtype, casting):
         shared = common(operands)
         loop = plan.loop(shared, operands)
         if loop is None:
-            arrays = [one for one in operands if type(one) is Array]
+            arrays = [one for one in operands if type(one) in ARRAYS]
             if shared.char == "V" and arrays:
                 return plan.call(*operands)  # dtypes that NumPy lacks: the C library decides
             raise TypeError(_REFUSED % (plan.name, ", ".join(
-                one.dtype.name if type(one) is Array else type(one).__name__ for one in operands)))
+                one.dtype.name if type(one) in ARRAYS else type(one).__name__ for one in operands)))
     try:
         arrays = _converted(plan, operands, loop)
     except OverflowError:
@@ -260,17 +261,17 @@ def mixed(number, *operands):
         return _numbers_of_bools(number, operands)
     operands = taken(plan, operands)
     if plan.truth:
-        return None if all(one.dtype.kind == "b" for one in operands if type(one) is Array) else plan.compute(operands)
+        return None if all(one.dtype.kind == "b" for one in operands if type(one) in ARRAYS) else plan.compute(operands)
     shared = common(operands)
     loop = plan.loop(shared, operands)
-    if loop is None or (loop.kind not in plan.other and all(type(one) is Array and one.dtype is loop for one in operands)):
+    if loop is None or (loop.kind not in plan.other and all(type(one) in ARRAYS and one.dtype is loop for one in operands)):
         return None
     return plan.compute(operands)
 
 
 def _numbers_of_bools(number, operands):
     """An op of two operands that has no function here, on a bool and a number: the bools count as 0 and 1."""
-    a, b = [one if type(one) is Array else asarray(one) for one in operands]
+    a, b = [one if type(one) in ARRAYS else asarray(one) for one in operands]
     if (a.dtype.kind == "b") == (b.dtype.kind == "b"):
         return None
     dtype = a.dtype if b.dtype.kind == "b" else b.dtype

@@ -15,6 +15,7 @@ from nd4c._devices import Device, find, on
 from nd4c._errors import Error, check, error
 from nd4c._handles import Owner
 from nd4c._library import bind, take_text
+from nd4c._requests import c_text, compile_request
 from nd4c.onnx._calibration import Calibration
 from nd4c.onnx._runner import Runner
 
@@ -83,31 +84,6 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
 _Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled "
                        "precision calibration passes overridden loop_limit",
                        defaults=(False, True, None, None, None, None, 0, None, None, None, None, None, (), 0))
-
-
-_MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
-
-
-def _request(math, memory, options):
-    """An nd4c_compile_request with the objects that it points to, which live as long as it does; None without settings."""
-    if math is None and not memory and not options:
-        return None
-    if math is not None and math not in _MATH:
-        raise ValueError("onnx.load: math: expected one of %s, got %r" % (", ".join(_MATH), math))
-    pairs = [(_c_text(key, "compile_options: a key"), _c_text(value, "compile_options: a value of %r" % key))
-             for key, value in (options or {}).items()]
-    rows = (_abi.compile_option * len(pairs))(*[_abi.compile_option(*pair) for pair in pairs])
-    row = _abi.compile_request(struct_size=ctypes.sizeof(_abi.compile_request), math=_MATH[math or "exact"],
-                               memory_bytes=memory, options=ctypes.addressof(rows) if pairs else None,
-                               option_count=len(pairs))
-    row.kept = rows, pairs
-    return row
-
-
-def _c_text(text, what):
-    if not isinstance(text, str) or "\0" in text:
-        raise TypeError("onnx.load: %s: expected text without zeros, got %r" % (what, text))
-    return text.encode()
 
 
 class _Told:
@@ -199,16 +175,16 @@ class Model(Owner):
             raise TypeError("onnx.load: device is for the whole model, devices for its nodes; give one of them")
         self._device = None if settings.device is None else Device(settings.device)
         devices = settings.devices if self._device is None else [self._device]
-        request = _request(settings.math, settings.compile_memory, settings.compile_options)
+        request = compile_request("onnx.load", settings.math, settings.compile_memory, settings.compile_options)
         options = _abi.model_options(ctypes.sizeof(_abi.model_options), settings.all_intermediates, not settings.optimize)
         placement = None if devices is None else self._placement(devices)
         options.placement = None if placement is None else ctypes.addressof(placement)
         options.compile = None if request is None else ctypes.addressof(request)
         options.compiled = None if settings.compiled is None else os.fsencode(settings.compiled)
-        options.passes = None if settings.passes is None else _c_text(settings.passes, "passes")
+        options.passes = None if settings.passes is None else c_text("onnx.load: passes", settings.passes)
         if isinstance(settings.overridden, str):
             raise TypeError("onnx.load: overridden: expected a list of names, got %r" % settings.overridden)
-        overridden = [_c_text(name, "overridden: a name") for name in settings.overridden]
+        overridden = [c_text("onnx.load: overridden: a name", name) for name in settings.overridden]
         names = (ctypes.c_char_p * len(overridden))(*overridden)
         options.overridden, options.overridden_count = ctypes.addressof(names) if overridden else None, len(overridden)
         options.precision = _dtypes.dtype_or_none(settings.precision)

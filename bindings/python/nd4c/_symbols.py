@@ -1,0 +1,111 @@
+"""Values of graphs as the package's functions see them: Symbol stands for an array, Dim for an extent that is only known when
+a plan runs. nd4c.graph makes them and records what is done with them; the cores hand it each op of which an operand is a
+Symbol. Functions that look at an operand's dtype or shape treat ARRAYS alike."""
+from __future__ import annotations
+
+from operator import index
+
+from nd4c._core import Array
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Dim:
+    """An extent of a Symbol that is only known when a plan runs, such as the dim "batch". It may stand in shapes: x.reshape(
+    x.shape[0], -1). Where a program needs its number, a compiled function fixes it: other numbers are traced anew; a Graph, which
+    knows none, refuses.
+
+    >>> g = nd4c.Graph()
+    >>> g.input("x", nd4c.float32, ("batch", 64)).shape
+    (batch, 64)
+    """
+
+    __slots__ = ("_graph", "_value", "_axis", "_extent")
+    __module__ = "nd4c.graph"
+
+    def __init__(self, graph, value, axis, extent):
+        self._graph, self._value, self._axis, self._extent = graph, value, axis, extent
+
+    def __index__(self) -> int:
+        return self._graph._looked_at(self)
+
+    def __repr__(self):
+        return self._graph._extent_text(self._extent)
+
+    def __eq__(self, other):
+        if type(other) is Dim and other._graph is self._graph and other._extent == self._extent:
+            return True
+        return index(self) == other
+
+    def __hash__(self):
+        return hash(index(self))
+
+
+def _binary(name):
+    def operator(self, other):
+        return getattr(index(self), name)(index(other) if type(other) is Dim else other)
+    return operator
+
+
+def _unary(name):
+    def operator(self):
+        return getattr(index(self), name)()
+    return operator
+
+
+for _make, _names in ((_binary, "add radd sub rsub mul rmul floordiv rfloordiv truediv rtruediv mod rmod pow rpow lt le gt ge"),
+                      (_unary, "neg float bool")):
+    for _name in _names.split():
+        setattr(Dim, "__%s__" % _name, _make("__%s__" % _name))
+
+
+class Symbol:
+    """A value of a graph: an input, a constant, or what a node gives. It has the operators, the methods and the attributes of
+    an Array that need no elements, and nd4c's functions take it; what they compute becomes nodes of the graph.
+
+    >>> g = nd4c.Graph()
+    >>> x = g.input("x", nd4c.float32, ("batch", 64))
+    >>> nd4c.sum(x * 2, axis=1), x.flatten()
+    (Symbol(float32, (batch,)), Symbol(float32, (64*batch,)))
+    """
+
+    __slots__ = ("_graph", "_value", "dtype", "shape", "__weakref__")
+    __module__ = "nd4c.graph"
+    __array_ufunc__ = None  # NumPy's operators leave an operation to the Symbol
+    __hash__ = object.__hash__
+
+    def __init__(self, graph, value, dtype, shape):
+        self._graph, self._value, self.dtype, self.shape = graph, value, dtype, shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements; dims are looked at, as by int()."""
+        size = 1
+        for extent in self.shape:
+            size *= index(extent)
+        return size
+
+    def __repr__(self):
+        return "Symbol(%s, %s)" % (self.dtype.name, self.shape)
+
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
+        import nd4c
+        return nd4c
+
+
+ARRAYS = (Array, Symbol)
+
+
+def graph_of(shape):
+    """The graph that the dims in a shape belong to; None: it is all numbers."""
+    for extent in shape if type(shape) in (tuple, list) else (shape,):
+        if type(extent) is Dim:
+            return extent._graph
+    return None
