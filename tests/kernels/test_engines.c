@@ -27,6 +27,9 @@ static const record records[] = {
     {"conv", F32, {{2, 16, 9, 8}, {24, 16, 1, 1}, {24}}, "activation=1"},
     {"conv", F32, {{1, 40, 7, 6}, {5, 40, 1, 1}}, ""},
     {"conv", F64, {{1, 4, 6, 6}, {4, 4, 3, 3}, {4}}, "activation=3"},
+    {"conv", F64, {{1, 4, 6, 6}, {4, 4, 3, 3}, {4}}, "activation=7"},
+    {"conv", F64, {{3, 3, 2, 8}, {3, 1, 1, 1}, {3}}, "groups=3 strides=2,2 activation=7"},
+    {"conv", F64, {{2, 5, 6, 6}, {5, 1, 3, 3}, {5}}, "groups=5 pads=1,1,1,1 activation=8"},
     {"conv", BF16, {{1, 16, 6, 6}, {16, 16, 3, 3}, {16}}, "pads=1,1,1,1"},
     {"max_pool", F32, {{2, 5, 9, 9}}, "kernel=3,3 strides=2,2"},
     {"max_pool", F32, {{1, 33, 9, 8}}, "kernel=3,2 strides=2,1 pads=1,1,1,0 ceil_mode=1"},
@@ -97,6 +100,8 @@ static const record records[] = {
     {"linear", F32, {{1, 100}, {100, 50}}, "activation=5"},
     {"linear", F32, {{5, 10}, {10, 7}, {1, 7}}, "activation=4"},
     {"linear", F64, {{16, 64}, {64, 48}, {48}, {16, 48}}, "activation=1"},
+    {"linear", F64, {{16, 64}, {64, 48}, {48}, {16, 48}}, "activation=6"},
+    {"linear", F64, {{16, 64}, {64, 48}, {48}}, "activation=7"},
     {"linear", BF16, {{16, 64}, {64, 48}, {48}}, ""},
     /* Lines that are counted, or shared out over the pool. */
     {"sort", F32, {{40000}}, ""},

@@ -1,5 +1,7 @@
 /* The parts of contraction_product.h around a product: linear's bias and addend before it, and its activation after it.
  * simd/contraction.c and openblas/contraction_matmul.c call them. */
+#include <math.h>
+
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
 
@@ -70,6 +72,17 @@ nd4c_unary_parameters nd4c_cpu_activation_parameters(int64_t activation, nd4c_dt
                                                   : &singles[1]};
 }
 
+/* The op of that name has no loop for float64: the reference computes it. */
+static void hard_swish_float64(int64_t n, const void *x, void *y, const nd4c_unary_parameters *parameters) {
+  const double *from = x;
+  double *to = y;
+  (void)parameters;
+  for (int64_t i = 0; i < n; i++) {
+    const double share = fmin(fmax(from[i] / 6 + 0.5, 0), 1);
+    to[i] = from[i] == -(double)INFINITY ? -0.0 : from[i] * share;
+  }
+}
+
 nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype) {
   static const int loops[] = {[ND4C_ACTIVATION_RELU] = ND4C_UNARY_relu,
                               [ND4C_ACTIVATION_GELU] = ND4C_UNARY_gelu,
@@ -79,7 +92,12 @@ nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype) {
                               [ND4C_ACTIVATION_SWISH] = ND4C_UNARY_swish,
                               [ND4C_ACTIVATION_HARD_SWISH] = ND4C_UNARY_hard_swish,
                               [ND4C_ACTIVATION_RELU6] = ND4C_UNARY_clip};
-  return activation == ND4C_ACTIVATION_NONE ? NULL : nd4c_simd.unary->loops[loops[activation]][dtype];
+  if (activation == ND4C_ACTIVATION_NONE) {
+    return NULL;
+  }
+  return activation == ND4C_ACTIVATION_HARD_SWISH && dtype == ND4C_FLOAT64
+             ? hard_swish_float64
+             : nd4c_simd.unary->loops[loops[activation]][dtype];
 }
 
 void nd4c_cpu_product_finish(const nd4c_cpu_product *product, int32_t width) {
