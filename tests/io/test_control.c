@@ -534,14 +534,16 @@ static void refuses_functions_without_end(void **state) {
     memset(bytes, 0, sizeof *bytes);
     build_chain(bytes, deepest, 1);
     expect_status(open_calling(bytes, "F0", &model), deepest < 64 ? ND4C_OK : ND4C_FORMAT,
-                  deepest < 64 ? "" : "more than 64 deep");
+                  deepest < 64 ? "" : "function 'F64': graphs and functions are more than 64 deep");
     nd4c_model_close(model);
     model = NULL;
   }
   /* Each calls the next one twice: 2^40 nodes, however the model would run. */
   memset(bytes, 0, sizeof *bytes);
   build_chain(bytes, 40, 2);
-  expect_status(open_calling(bytes, "F0", &model), ND4C_FORMAT, "nodes with all functions inlined");
+  expect_status(
+      open_calling(bytes, "F0", &model), ND4C_FORMAT,
+      "function 'F21': node 1 (F22) at byte 1307 brings it to more than 1048576 nodes with all functions inlined");
   assert_null(model);
   /* Two of one name. */
   memset(bytes, 0, sizeof *bytes);

@@ -393,11 +393,52 @@ static void large_constants_cost_nothing(void **state) {
   nd4c_model_close(model);
 }
 
+/* Short loops in each other, which the import unrolls: 64^4 nodes in some 300 bytes. */
+static void unrolled_loops_have_few_nodes(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, inner = {0};
+  const char *const name = "x";
+  nd4c_model *model = NULL;
+  nd4c_array *x = NULL, *y = NULL;
+  build_nodes(&inner, "Neg v > u");
+  for (int i = 0; i < 4; i++) {
+    wire_bytes around = {0};
+    build_name(&inner, 11, "i");
+    build_name(&inner, 11, "go");
+    build_name(&inner, 11, "v");
+    build_name(&inner, 12, "go");
+    build_name(&inner, 12, "u");
+    build_holder(&around, i < 3 ? "Loop n - v > u" : "Loop n - x > y", "body", &inner, NULL, NULL);
+    inner = around;
+  }
+  build_nodes(&graph, "Constant > n value_int=64");
+  wire_raw(&graph, inner.bytes, inner.size);
+  build_value(&graph, 11, "x", 1, 2, two_three);
+  build_name(&graph, 12, "y");
+  build_model(&bytes, &graph, 16);
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, NULL, NULL, &model), ND4C_OK);
+  assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 2, two_three, NULL, &x), ND4C_OK);
+  const nd4c_array *inputs[] = {x};
+  const nd4c_status status = nd4c_model_run(model, NULL, &name, inputs, 1, &y, 1);
+  const char *text = nd4c_error_message();
+  if (status != ND4C_FORMAT || strstr(text, "node 1 (Loop) at byte") == NULL ||
+      strstr(text, "more than 1048576 nodes with all functions and loops inlined") == NULL) {
+    fail_msg("%s \"%s\"", nd4c_status_name(status), text);
+  }
+  assert_null(y);
+  nd4c_array_release(x);
+  nd4c_model_close(model);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(refuses_graphs),          cmocka_unit_test(refuses_messages),
-      cmocka_unit_test(refuses_tensors),         cmocka_unit_test(refuses_external_data),
-      cmocka_unit_test(reads_far_external_data), cmocka_unit_test(names_functions),
-      cmocka_unit_test(refuses_at_import),       cmocka_unit_test(large_constants_cost_nothing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refuses_graphs),
+                                     cmocka_unit_test(refuses_messages),
+                                     cmocka_unit_test(refuses_tensors),
+                                     cmocka_unit_test(refuses_external_data),
+                                     cmocka_unit_test(reads_far_external_data),
+                                     cmocka_unit_test(names_functions),
+                                     cmocka_unit_test(refuses_at_import),
+                                     cmocka_unit_test(large_constants_cost_nothing),
+                                     cmocka_unit_test(unrolled_loops_have_few_nodes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

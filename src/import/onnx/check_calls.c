@@ -9,29 +9,45 @@
 /* GRAPH_NODES: that a graph in a node counts as. A branch or body costs tables of its own, some 40 KB. */
 enum { COUNTING = -1, GRAPH_NODES = 128 };
 
+/* What is counted: a function with all calls inlined, or, if it is NULL, the model. */
+typedef struct counted {
+  const nd4c_onnx_function *function;
+  int64_t nodes; /* so far */
+} counted;
+
 static nd4c_status count_function(nd4c_onnx_model *model, nd4c_onnx_function *function, int32_t depth);
 
+static nd4c_status fail_nodes(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node,
+                              const nd4c_onnx_function *function) {
+  const nd4c_status status =
+      nd4c_fail(ND4C_FORMAT,
+                "%s at byte %" PRIu64
+                " brings it to more than %d nodes with all functions inlined, where a graph in a node counts as %d",
+                nd4c_onnx_node_show(graph, node).text, node->offset, (int)ND4C_ONNX_NODES_MOST, (int)GRAPH_NODES);
+  return function != NULL ? nd4c_fail_prefix(status, "byte %" PRIu64 ": function %s", function->offset,
+                                             nd4c_span_show(function->name).text)
+                          : nd4c_fail_prefix(status, "the model's graph");
+}
+
 /* Adds the nodes of a graph, of the graphs inside its nodes, and of all calls. The body of a loop counts once. */
-static nd4c_status add_graph(nd4c_onnx_model *model, const nd4c_onnx_graph *graph, int32_t depth, int64_t *nodes) {
+static nd4c_status add_graph(nd4c_onnx_model *model, const nd4c_onnx_graph *graph, int32_t depth, counted *sum) {
   for (int32_t i = 0; i < graph->nodes.count; i++) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, i);
-    (*nodes)++;
+    sum->nodes++;
     if (node->function != NULL) {
       nd4c_onnx_function *functions = model->functions.items;
       nd4c_onnx_function *called = &functions[node->function - functions];
       ND4C_TRY(count_function(model, called, depth + 1));
-      *nodes += called->nodes_expanded;
+      sum->nodes += called->nodes_expanded;
     }
     for (int32_t j = 0; j < node->attribute_count; j++) {
       if (node->attributes[j].graph != NULL) {
-        *nodes += GRAPH_NODES;
-        ND4C_TRY(add_graph(model, node->attributes[j].graph, depth, nodes));
+        sum->nodes += GRAPH_NODES;
+        ND4C_TRY(add_graph(model, node->attributes[j].graph, depth, sum));
       }
     }
-    if (*nodes > ND4C_ONNX_NODES_MOST) {
-      return nd4c_fail(ND4C_FORMAT,
-                       "more than %d nodes with all functions inlined, where a graph in a node counts as %d",
-                       (int)ND4C_ONNX_NODES_MOST, (int)GRAPH_NODES);
+    if (sum->nodes > ND4C_ONNX_NODES_MOST) {
+      return fail_nodes(graph, node, sum->function);
     }
   }
   return ND4C_OK;
@@ -44,19 +60,20 @@ static nd4c_status count_function(nd4c_onnx_model *model, nd4c_onnx_function *fu
                      function->offset, nd4c_span_show(function->name).text);
   }
   if (depth > ND4C_ONNX_DEPTH_MOST) {
-    return nd4c_fail(ND4C_FORMAT, "graphs and functions are more than %d deep inside each other",
-                     (int)ND4C_ONNX_DEPTH_MOST);
+    return nd4c_fail(ND4C_FORMAT,
+                     "byte %" PRIu64 ": function %s: graphs and functions are more than %d deep inside each other",
+                     function->offset, nd4c_span_show(function->name).text, (int)ND4C_ONNX_DEPTH_MOST);
   }
   if (function->nodes_expanded == 0) {
-    int64_t nodes = 0;
+    counted sum = {.function = function};
     function->nodes_expanded = COUNTING;
-    ND4C_TRY(add_graph(model, &function->body, depth, &nodes));
-    function->nodes_expanded = nodes;
+    ND4C_TRY(add_graph(model, &function->body, depth, &sum));
+    function->nodes_expanded = sum.nodes;
   }
   return ND4C_OK;
 }
 
 nd4c_status nd4c_onnx_model_check_calls(nd4c_onnx_model *model) {
-  int64_t nodes = 0;
-  return add_graph(model, &model->graph, 0, &nodes);
+  counted sum = {0};
+  return add_graph(model, &model->graph, 0, &sum);
 }

@@ -168,6 +168,15 @@ static nd4c_status emit_into(nd4c_onnx_emission *emission, nd4c_onnx_emit_functi
   return ND4C_OK;
 }
 
+/* Of a graph that is recorded. A model that is interpreted keeps no nodes: check_calls.c bounds its functions, and the
+ * loops' limit and cancellations its rounds. */
+static nd4c_status count_emitted(nd4c_onnx_importer *importer) {
+  return importer->graph == NULL || ++importer->emitted <= ND4C_ONNX_NODES_MOST
+             ? ND4C_OK
+             : nd4c_fail(ND4C_FORMAT, "more than %d nodes with all functions and loops inlined",
+                         (int)ND4C_ONNX_NODES_MOST);
+}
+
 nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node,
                                  nd4c_onnx_emit_function emit) {
   enum { FEW = 48 };
@@ -182,14 +191,12 @@ nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_s
   int32_t output_room = node->output_count < ND4C_ONNX_OUTPUTS ? ND4C_ONNX_OUTPUTS : node->output_count;
   size_t count = (size_t)node->input_count + (size_t)output_room;
   int32_t mark = importer->created_count;
-  if (importer->graph != NULL && ++importer->emitted > ND4C_ONNX_NODES_MOST) {
-    return nd4c_fail(ND4C_FORMAT, "more than %d nodes with all functions and loops inlined", (int)ND4C_ONNX_NODES_MOST);
-  }
   if (count > FEW) {
     ND4C_TRY(nd4c_onnx_claim(&emission, count, sizeof *operands, "the values of a node", &operands));
   }
   emit = emit != NULL ? emit : node->function != NULL ? emit_call : emit_row;
-  nd4c_status status = nd4c_cancellation_poll();
+  nd4c_status status = count_emitted(importer);
+  status = status == ND4C_OK ? nd4c_cancellation_poll() : status;
   status = status == ND4C_OK ? emit_into(&emission, emit, operands, output_room) : status;
   nd4c_onnx_operands_sweep(importer, mark);
   nd4c_region_free(&emission.region);
