@@ -178,7 +178,7 @@ def grown(op, operands, size):
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if largest(shapes(middle)) >= size else (middle, high)
-    return shapes(high)
+    return shapes(max(round(high), 1) if high > 1 else high)  # a whole number keeps 3 * hidden three times as much as hidden
 
 
 def without_dtypes(op, attrs):
@@ -297,6 +297,7 @@ def forms(peer, op, order, attrs):
     texts = {name: repr(words[name][value]) if not isinstance(value, list) and value in words[name]
              else literal(peer, name, value, kinds[name]) for name, value in given.items()}
     named = {RENAMED[peer].get(name, name): text for name, text in texts.items()}
+    own = {name: repr(tuple(given[name])) if isinstance(given[name], list) else text for name, text in texts.items()}
     common = {name: text for name, text in named.items() if name in ("axis", "dim", "keepdims", "keepdim", "dtype")}
     placed = {name: text for name, text in texts.items() if kinds[name] != "dtype"}
     dtype = {name: text for name, text in named.items() if name == "dtype"}
@@ -304,7 +305,7 @@ def forms(peer, op, order, attrs):
     if drawn and "shape" in named:
         named["size"] = named.pop("shape")
     spread = lambda names: [f"{name}={text}" for name, text in names.items()]
-    arguments = [[*inputs, *spread(named)], [*inputs, *spread(common)], [*inputs, *spread(texts)], [*inputs, *texts.values()],
+    arguments = [[*inputs, *spread(named)], [*inputs, *spread(common)], [*inputs, *spread(own)], [*inputs, *texts.values()],
                  [*inputs, *placed.values(), *spread(dtype)], [*placed.values(), *inputs], inputs,
                  [f"[{', '.join(inputs)}]", *spread(named)], [f"[{', '.join(inputs)}]", *spread(common)]]
     if drawn:  # the state is the library's own

@@ -88,7 +88,7 @@ class CellRunner(running.Runner):
 
     def find_form(self, cell, row, order, attrs, peer, wanted):
         """Makes the peer ready with the first form that gives nd4c's result; "" or why there is none."""
-        op, why = self.ops[cell.op], "the op table names no function of it"
+        op, told = self.ops[cell.op], ""
         known = (cell.op, peer, cell.layout in cells.AXES)
         texts = cells.forms(peer, op, order, attrs)
         if known in self.forms:  # the place of the form that fitted another cell comes first
@@ -100,11 +100,12 @@ class CellRunner(running.Runner):
             except RuntimeError as error:
                 why = running.shortened(error)
                 if self.workers[peer].process.poll() is not None:
-                    break
+                    return why
             if not why:
                 self.forms[known] = text.split("(")[0]
                 return ""
-        return why
+            told = told or f"{text}: {why}"
+        return told or "the op table names no function of it"
 
     def is_view(self, cell, row):
         """Whether nd4c computes nothing for the call."""
@@ -124,6 +125,15 @@ class CellRunner(running.Runner):
             raise NotJudged("; ".join(f"{peer}: {why[:120]}" for peer, why in refused.items()))
         return row, found
 
+    def forget(self, cell):
+        """Frees what the processes hold for the cell; one that has ended holds nothing."""
+        for each in self.workers.values():
+            if each.process.poll() is None:
+                try:
+                    each.ask("drop", cell.key())
+                except RuntimeError:
+                    each.close()
+
     def judge(self, cell):
         """The cell's entry (kept_cells.py)."""
         self.revive()
@@ -140,7 +150,5 @@ class CellRunner(running.Runner):
         except RuntimeError as error:
             return {"why": f"nd4c: {running.shortened(error)}"}
         finally:
-            for each in self.workers.values():
-                if each.process.poll() is None:
-                    each.ask("drop", cell.key())
+            self.forget(cell)
         return kept_cells.judged(measurements)

@@ -62,6 +62,11 @@ class Cells(unittest.TestCase):
         x, w = cells.grown(OPS["conv"], SAMPLES["conv"][0].operands, 100_000)
         self.assertEqual(w, (3, x[1], 3, 3))  # the window stays, the channels agree
 
+    def test_extents_grow_by_a_whole_number(self):
+        gru = op("gru", "NN", "|nn.GRU|GRU|gru", ("x", "r"))
+        (x, r) = cells.grown(gru, (cells.Operand(True, "@", (3, 2, 4), ()), cells.Operand(True, "@", (1, 12, 4), ())), 100_000)
+        self.assertEqual(r, (1, 3 * x[2], x[2]))
+
     def test_layouts(self):
         sample = SAMPLES["add"][0]
         texts, order = cells.inputs_of(OPS["add"], first("add", layout="broadcast", size=1000), sample)
@@ -92,6 +97,8 @@ class Cells(unittest.TestCase):
         self.assertEqual(cells.forms("torch", OPS["sum"], ["x0"], attrs)[0],
                          "torch.sum(x0, dim=0, keepdim=True, dtype=torch.float32)")
         self.assertEqual(cells.forms("torch", OPS["fft"], ["x0"], SAMPLES["fft"][0].attrs)[0], "torch.fft.fft(x0, norm='ortho')")
+        self.assertIn("np.fft.fft(x0, axes=(1,))", cells.forms("numpy", {**OPS["fft"], "attributes": OPS["sum"]["attributes"]},
+                                                               ["x0"], {"axes": [1]}))
         self.assertEqual(SAMPLES["fft"][1].attrs, {})
         self.assertEqual(cells.functions("torch", "nn.functional.max_pool1d, 2d, 3d"),
                          ["F.max_pool1d", "F.max_pool2d", "F.max_pool3d"])
