@@ -1,5 +1,5 @@
 /* Calls of conv for the tests of single kernels (test_winograd.c, test_conv_panels.c, test_conv_few.c,
- * test_depthwise_last.c): operands with random contents. */
+ * test_conv_direct.c, test_depthwise_last.c): operands with random contents. */
 #ifndef ND4C_TESTS_KERNELS_CONV_CALL_H
 #define ND4C_TESTS_KERNELS_CONV_CALL_H
 
@@ -103,6 +103,46 @@ static inline bool conv_is_left_to_libraries(const nd4c_kernel *kernel, const co
     assert_string_equal(reason, "without AVX-512 the libraries are faster");
   }
   return !usable;
+}
+
+/* NaN and infinities of x go where the windows see them, and no further. */
+static inline void check_conv_not_finite(const nd4c_kernel *kernel, const conv_case *c) {
+  call_frame frame = {.output.rank = 0};
+  make_conv(c, &frame);
+  float *x = frame.operands[ND4C_IN_conv_x].memory;
+  x[40] = NAN;
+  x[700] = INFINITY;
+  run_kernel(engine_kernel("conv", "reference"), &frame);
+  double *expected = result_numbers(&frame);
+  run_packed_kernel(kernel, ND4C_IN_conv_w, &frame);
+  double *got = result_numbers(&frame);
+  for (int64_t i = 0; i < frame.output.size; i++) {
+    assert_true(isfinite(expected[i]) ? fabs(got[i] - expected[i]) <= 1e-5
+                                      : got[i] == expected[i] || (isnan(got[i]) && isnan(expected[i])));
+  }
+  free(got);
+  free(expected);
+  release(&frame);
+}
+
+/* Infinite weights times the zeros of padding are NaN, so they are not packed; without packed weights, nothing is
+ * prepared. */
+static inline void check_conv_infinite_weights(const nd4c_kernel *kernel, const conv_case *c) {
+  call_frame frame = {.output.rank = 0};
+  nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  void *prepared = NULL;
+  make_conv(c, &frame);
+  assert_int_equal(kernel->prepare(&frame.call, &prepared), ND4C_UNSUPPORTED);
+  const nd4c_tensor *w = &frame.inputs[ND4C_IN_conv_w];
+  ((float *)frame.operands[ND4C_IN_conv_w].memory)[w->size - 1] = -INFINITY;
+  assert_true(kernel->wants_layout(&frame.call, ND4C_IN_conv_w, &wanted));
+  assert_false(kernel->wants_layout(&frame.call, ND4C_IN_conv_x, &wanted));
+  nd4c_tensor packed = *w;
+  packed.data = aligned_alloc(64, (size_t)(wanted.bytes + 63) / 64 * 64);
+  assert_non_null(packed.data);
+  assert_int_equal(kernel->pack(&frame.call, ND4C_IN_conv_w, &wanted, &packed), ND4C_UNSUPPORTED);
+  free(packed.data);
+  release(&frame);
 }
 
 /* Workers cut the work elsewhere, and each sum stays the same. */

@@ -32,6 +32,7 @@
 #include "kernels/cpu/statistics/scan.h"
 #include "kernels/cpu/window/depthwise.h"
 #include "kernels/cpu/window/depthwise_last.h"
+#include "kernels/cpu/window/direct.h"
 #include "kernels/cpu/window/few.h"
 #include "kernels/cpu/window/pool.h"
 #include "kernels/cpu/window/winograd.h"

@@ -5,9 +5,19 @@
 #include "backends/cpu/simd/rows.h"
 #include "backends/cpu/support/packed_weights.h"
 
-/* With more channels, larger windows or few outputs oneDNN is as fast or faster. MOST_TERMS: of a window. BAND_BYTES:
- * of the copied rows, which stay in the caches. FARTHEST: columns, strides and padding, so that a band is small. */
-enum { MOST_CHANNELS = 4, MOST_TERMS = 64, LEAST_OUTPUTS = 24, BAND_BYTES = 1 << 16, FARTHEST = 2048 };
+/* With more channels or larger windows oneDNN is as fast or faster, and with fewer than MANY_OUTPUTS outputs from MUCH
+ * multiplications on: below, this kernel saves the time in which oneDNN would compile code for the shape. MOST_TERMS:
+ * of a window. BAND_BYTES: of the copied rows, which stay in the caches. FARTHEST: columns, strides and padding, so
+ * that a band is small. GRAIN: multiplications that are worth another worker. */
+enum {
+  MOST_CHANNELS = 4,
+  MOST_TERMS = 64,
+  LEAST_OUTPUTS = 8,
+  MANY_OUTPUTS = 24,
+  BAND_BYTES = 1 << 16,
+  FARTHEST = 2048
+};
+enum { MUCH = 1 << 24, GRAIN = 1 << 18 };
 
 typedef struct job {
   nd4c_unary_loop activate; /* NULL: none, or relu */
@@ -37,7 +47,17 @@ static int64_t rows_seen(const job *j, int64_t rows) {
   return (rows - 1) * j->window.stride[0] + (j->window.kernel[0] - 1) * j->window.dilation[0] + 1;
 }
 
-static void cut(job *j) {
+static double multiplications(const nd4c_tensor *w, const nd4c_tensor *y) {
+  return (double)y->size * (double)(w->size / w->shape[0]); /* no extent is 0 */
+}
+
+/* Rows of y for each worker that is worth having. */
+static int64_t shared_rows(const job *j, int64_t workers) {
+  const double parts = 1 + multiplications(j->w, j->y) / GRAIN;
+  return divide_up(j->height * j->y->shape[0], parts < (double)workers ? (int64_t)parts : workers);
+}
+
+static void cut(job *j, int64_t workers) {
   const nd4c_ref_window *w = &j->window;
   const int64_t step = w->stride[1], seen = (j->width - 1) * step + (w->kernel[1] - 1) * w->dilation[1] + 1;
   const int64_t length = seen - w->pad_begin[1] < w->input[1] ? seen - w->pad_begin[1] : w->input[1];
@@ -46,7 +66,9 @@ static void cut(job *j) {
   j->band.part = round_up(longest / step + 1) + ND4C_DEPTHWISE_LANES;
   j->row_length = step * j->band.part;
   const int64_t fitting = BAND_BYTES / (j->x->shape[1] * j->row_length * (int64_t)sizeof(float)) - rows_seen(j, 1);
+  const int64_t shared = shared_rows(j, workers > 1 ? workers : 1);
   j->rows = fitting / w->stride[0] + 1;
+  j->rows = j->rows < shared ? j->rows : shared;
   j->rows = j->rows < 1 ? 1 : j->rows < j->height ? j->rows : j->height;
   j->blocks = divide_up(j->height, j->rows);
   j->plane = rows_seen(j, j->rows) * j->row_length;
@@ -79,7 +101,7 @@ static void job_make(job *j, const nd4c_call *call) {
   j->width = j->y->shape[3];
   j->outputs = j->w->shape[0];
   j->depth = j->w->size / j->outputs; /* no extent is 0 */
-  cut(j);
+  cut(j, call->width);
   find_terms(j);
 }
 
@@ -112,6 +134,9 @@ static const char *refuse(const nd4c_call *call) {
   if (x->shape[1] > MOST_CHANNELS || ND4C_INT_OF(call, conv_groups) != 1 || w->size / w->shape[0] > MOST_TERMS ||
       w->shape[0] < LEAST_OUTPUTS) {
     return "many channels, groups, large windows, or few results";
+  }
+  if (w->shape[0] < MANY_OUTPUTS && multiplications(w, y) > MUCH) {
+    return "few results of many multiplications: oneDNN is faster";
   }
   if (nd4c_cpu_input(call, ND4C_IN_conv_addend) != NULL) {
     return "an addend";
