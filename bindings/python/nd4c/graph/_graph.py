@@ -110,7 +110,7 @@ class Graph(Owner):
 
     def constant(self, value, *, copy: bool = True) -> Any:
         """Records a constant; Arrays beside Symbols become constants by themselves. copy=False: the graph shares the array's
-        memory, which nobody may change from then on.
+        memory, which the caller must not change from then on.
 
         Shapes: any.
         Dtypes: all.

@@ -124,7 +124,7 @@ class Plan(Owner):
             self._end_use()
 
     def _on_arrays(self, arrays):
-        """A list of the outputs for a tuple of Arrays, of a plan that nobody closes meanwhile."""
+        """A list of the outputs for a tuple of Arrays, of a plan that no thread closes meanwhile."""
         if _run_natively is not None:
             results = _run_natively(self._handle, arrays, self._lists[3])
             if results is not None:
