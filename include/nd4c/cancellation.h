@@ -8,6 +8,9 @@
  * and _gradient, and calibration. The text then names the pass, another stage of planning, or the node; nothing has
  * changed, and a later call may succeed.
  *
+ * Most kernels do not check: one that has begun ends, however long that takes, and a run whose last kernel had begun by
+ * the deadline succeeds.
+ *
  * A refused eager call changes nothing. If a plan is stopped between two steps, the caller's output arrays have no
  * value, as after any failure: reading them gives POISONED until they are written again. The plan's inputs are
  * unchanged. Work that was already submitted to an asynchronous device runs to completion.
@@ -16,7 +19,7 @@
  *     nd4c_cancellation_create(&limit);
  *     nd4c_cancellation_set_timeout(limit, 500000000);       // half a second from now
  *     nd4c_cancellation_enter(limit);
- *     status = nd4c_model_run(...);                          // DEADLINE if it takes longer
+ *     status = nd4c_model_run(...);                          // DEADLINE if a kernel would begin later
  *     nd4c_cancellation_leave(limit);
  *     nd4c_cancellation_destroy(limit);
  */

@@ -144,9 +144,11 @@ static nd4c_status run_round(const run *r, rounds *count) {
   if (count->done == r->control->limit) {
     return nd4c_fail(ND4C_OVERFLOW, "another round follows after %lld, the limit of the loop", (long long)count->done);
   }
-  ND4C_TRY(nd4c_cancellation_poll());
-  place_round(r, count);
-  const nd4c_status status = nd4c_direct_run_at(r->caller, r->inputs, r->outputs);
+  nd4c_status status = nd4c_cancellation_poll();
+  if (ND4C_LIKELY(status == ND4C_OK)) {
+    place_round(r, count);
+    status = nd4c_direct_run_at(r->caller, r->inputs, r->outputs);
+  }
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     return nd4c_fail_prefix(status, "round %lld", (long long)count->done);
   }

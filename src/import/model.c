@@ -111,6 +111,11 @@ static nd4c_status check_options(const char *function, const nd4c_model_options 
     if (overrides.names == NULL || overrides.names[i] == NULL) {
       return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: options.overridden has no name %d", function, (int)i);
     }
+    for (int32_t k = 0; k < i; k++) {
+      if (strcmp(overrides.names[k], overrides.names[i]) == 0) {
+        return nd4c_fail(ND4C_ARGUMENT, "%s: options.overridden has %s twice", function, overrides.names[i]);
+      }
+    }
   }
   return ND4C_OK;
 }

@@ -88,13 +88,16 @@ static void inputs_have_defaults(void **state) {
 
 static void refuses_other_overrides(void **state) {
   (void)state;
-  static const char *const wrong[] = {"b", "c"}, *const none[] = {"b", NULL};
+  static const char *const wrong[] = {"b", "c"}, *const none[] = {"b", NULL}, *const twice[] = {"b", "b"};
   nd4c_model_options options = {.struct_size = sizeof options, .overridden = wrong, .overridden_count = 2};
   nd4c_model *model = NULL;
   assert_int_equal(open_with_default(&options, &model), ND4C_ARGUMENT);
   assert_string_equal(nd4c_error_message(), "options.overridden: the model has no input 'c' with an initializer");
   options.overridden = none;
   assert_int_equal(open_with_default(&options, &model), ND4C_NULL_ARGUMENT);
+  options.overridden = twice;
+  assert_int_equal(open_with_default(&options, &model), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "options.overridden has b twice"));
   options.overridden_count = -1;
   assert_int_equal(open_with_default(&options, &model), ND4C_ARGUMENT);
   assert_null(model);

@@ -209,4 +209,5 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   return nd4c_rewrite_sweep(rewrite, visit, NULL);
 }
 
-ND4C_PASS(RECOGNIZE, 40, gelu, ANY, "recognises gelu in erf or tanh and its neighbours")
+ND4C_PASS(RECOGNIZE, 40, gelu, ANY,
+          "recognises gelu in erf or tanh and its neighbours; -0 instead of NaN for minus infinity")

@@ -162,6 +162,7 @@ static void cancellation_ends_loops(void **state) {
     CHECK_OK(nd4c_cancellation_enter(cancellation));
     assert_int_equal(pthread_create(&thread, NULL, cancel_later, cancellation), 0);
     assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const[]){n}, 1, &y, 1), ND4C_CANCELLED);
+    assert_non_null(strstr(nd4c_error_message(), ": round "));
     assert_int_equal(pthread_join(thread, NULL), 0);
     CHECK_OK(nd4c_cancellation_reset(cancellation));
     CHECK_OK(nd4c_cancellation_set_timeout(cancellation, 5000000));
