@@ -238,6 +238,48 @@ def test_options_reach_the_plan():
         nd4c.compile(lambda x: x, passes="no_such")(random(3))
 
 
+# -- random numbers --------------------------------------------------------------------------------------------------
+
+def test_random_numbers_are_no_constants():
+    """A recorded function draws from no generator from around it: each call would give the same numbers."""
+    outside = nd4c.random.default_rng(1)
+    for draw in (lambda x: x + nd4c.random.standard_normal(2), lambda x: x + outside.normal(size=2), lambda x: x + nd4c.random.random(2),
+                 lambda x: x + nd4c.random.default_rng().uniform(size=2), lambda x: x + nd4c.random.integers(0, 9, 2),
+                 lambda x: nd4c.random.permutation(2) + x, lambda x: x + nd4c.random.Generator(outside).normal(size=2),
+                 lambda x: x + outside.spawn(1)[0].normal(size=2), lambda x: nd4c.random.seed(3) or x,
+                 lambda x: outside.bit_generator.advance(3) and x, lambda x: x + outside.bit_generator.random_raw()):
+        before = outside.state.tolist()
+        with pytest.raises(RuntimeError, match="Pass random arrays as arguments"):
+            nd4c.compile(draw)(nd4c.ones(2))
+        assert outside.state.tolist() == before
+    with pytest.raises(RuntimeError, match="being recorded"):
+        nd4c.compile(lambda x, generator: x + generator.normal(size=2))(nd4c.ones(2), outside)
+
+    def rows(x):
+        generator = nd4c.random.default_rng(1)
+        return nd4c.scan(lambda carry, row: (carry, row + generator.normal()), x[0], x)[1]
+    with pytest.raises(RuntimeError, match="being recorded"):  # one number for all rows
+        nd4c.compile(rows)(nd4c.ones((2, 2)))
+    assert nd4c.random.standard_normal(2).shape == outside.normal(size=2).shape == (2,)
+
+
+def test_random_numbers_of_a_seed_and_of_a_state():
+    seeded = lambda x: x + nd4c.random.default_rng(5).normal(1, 2, size=x.shape)  # noqa: E731
+    close(nd4c.compile(seeded)(nd4c.ones(3)), seeded(nd4c.ones(3)))
+
+    @nd4c.compile
+    def noisy(x, state):
+        generator = nd4c.random.default_rng(0)
+        generator.state = state
+        return x + generator.normal(1, 2, size=2), generator.gamma(2.0, size=2), generator.integers(0, 9, 2), generator.state
+    generator = nd4c.random.default_rng(7)
+    state = generator.state
+    for _ in range(3):
+        *got, state = noisy(nd4c.ones(2), state)
+        close(got, [1 + generator.normal(1, 2, size=2), generator.gamma(2.0, size=2), generator.integers(0, 9, 2)])
+    assert state.tolist() == generator.state.tolist()
+
+
 # -- refusals --------------------------------------------------------------------------------------------------------
 
 def store(x):

@@ -3,6 +3,7 @@ a plan runs. nd4c.graph makes them and records what is done with them; the cores
 Symbol. Functions that look at an operand's dtype or shape treat ARRAYS alike."""
 from __future__ import annotations
 
+import threading
 from operator import index
 
 from nd4c._core import Array
@@ -10,6 +11,15 @@ from nd4c._core import Array
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+class _Traced(threading.local):
+    """The graphs that this thread's functions are being traced into, bodies of control flow after what is around them."""
+
+    graphs = ()
+
+
+traced = _Traced()
 
 
 class Dim:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from ctypes import c_int32
 from operator import index
 
@@ -16,22 +15,13 @@ from nd4c._creation import asarray
 from nd4c._errors import error
 from nd4c._functions.ufunc import mixed
 from nd4c._library import bind
-from nd4c._symbols import Dim, Symbol
+from nd4c._symbols import Dim, Symbol, traced
 
 _op = bind("nd4c_graph_op")
 _WHERE, _DTYPE_STATUS = _abi.NUMBERS["where"], 203
 _NUMBERS = (bool, int, float, complex)
 _NONE = -1  # ND4C_VALUE_NONE
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
-class _Traced(threading.local):
-    """The graphs that this thread's functions are being traced into, bodies of control flow after what is around them."""
-
-    graphs = ()
-
-
-traced = _Traced()
 
 
 class tracing:

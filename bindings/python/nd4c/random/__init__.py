@@ -13,8 +13,9 @@ import os
 import threading
 from types import MethodType
 
+from nd4c._symbols import traced
 from nd4c.random._generator import Generator
-from nd4c.random._stream import BitGenerator
+from nd4c.random._stream import RECORDED, BitGenerator
 
 _local = threading.local()
 
@@ -48,6 +49,8 @@ def seed(seed=None):
     >>> nd4c.random.seed(3); nd4c.random.uniform(size=2)
     array([0.11682557, 0.76523065])
     """
+    if traced.graphs:
+        raise RuntimeError(RECORDED)
     _local.generator, _local.process = Generator(seed), os.getpid()
 
 

@@ -7,12 +7,16 @@ from nd4c._core import Array
 from nd4c._core import calls as _calls, core
 from nd4c._creation import asarray, made_on, to_device
 from nd4c._dtypes import by_name
+from nd4c._symbols import Symbol, traced
 from nd4c.random._parameters import REAL, WHOLE, check, counting, floating, op, real, shape_for
 from nd4c.random._seeds import hashed, key_of
 
 _advance = _N["random_advance"]
 _INTEGERS = (2 ** 63, 2 ** 64)
 _BITS = by_name["uint64"]
+RECORDED = ("random: a function is being recorded, and would give the same numbers in every call. Pass random arrays as arguments; "
+            "or pass a generator's state: in the function, generator = nd4c.random.default_rng(0), generator.state = state, and "
+            "return generator.state for the next call")
 
 
 def _signed(word):
@@ -23,7 +27,7 @@ class Stream:
     """A Philox4x32-10 stream: `state` is an array (key, counter), made on the device. Each op that draws reads it, and then
     the counter goes on by the elements of the op's largest array."""
 
-    __slots__ = ("state", "_children")
+    __slots__ = ("state", "_children", "_made_in")  # _made_in: the graph into which a function made it of numbers, or None
 
     def __init__(self, seed=None, *, device=None):
         if isinstance(seed, BitGenerator):
@@ -31,9 +35,12 @@ class Stream:
         if isinstance(seed, Stream):
             self.state = asarray(seed.state, device=device)
             self._children = seed._children
+            self._made_in = getattr(seed, "_made_in", None)
         else:
             self.state = asarray([_signed(key_of(seed)), 0], dtype="int64", device=device)
             self._children = 0
+            is_fixed = seed is not None and not hasattr(seed, "generate_state")
+            self._made_in = traced.graphs[-1] if is_fixed and traced.graphs else None
 
     def __repr__(self):
         return "nd4c.random.Generator(state=%s)" % self.state.tolist()
@@ -51,6 +58,7 @@ class Stream:
         >>> first.integers(0, 10, size=3), second.integers(0, 10, size=3)
         (array([2, 8, 9]), array([8, 1, 2]))
         """
+        self._check_recorded()
         count = index(n_children)
         if count < 0:
             raise ValueError("spawn: n_children is %d, expected at least 0" % count)
@@ -64,8 +72,14 @@ class Stream:
         """The source of the bits, as NumPy's programs ask for it: its state as a dictionary, raw bits, jumps."""
         return BitGenerator(self)
 
+    def _check_recorded(self):
+        """Refuses a generator from outside of the function that is being recorded: its numbers would be constants there."""
+        if traced.graphs and type(self.state) is not Symbol and getattr(self, "_made_in", None) is not traced.graphs[-1]:
+            raise RuntimeError(RECORDED)
+
     def _draw(self, name, attributes, device=None, inputs=()):
         """Runs one op and returns its result. The state advances by the steps that the op took, and stays on its device."""
+        self._check_recorded()
         if device is None:
             result = _calls[_N[name]](self.state, *inputs, *attributes)
         else:
@@ -83,7 +97,7 @@ class Stream:
     def _near(self, made, given, device):
         """Arrays made of the caller's numbers or lists go to the state's device: numbers have no device, and must not pull the
         op away from the state. The caller's arrays stay on their devices, and device= or a block decides by itself."""
-        placed = made is given or type(given) is Array or device is not None or _devices.in_block()
+        placed = made is given or type(given) is Array or type(self.state) is Symbol or device is not None or _devices.in_block()
         return made if placed else to_device(made, self.state.device)
 
     def _parameter(self, where, given, limit, device):
@@ -229,6 +243,7 @@ class BitGenerator:
         >>> bits.advance(10) is bits
         True
         """
+        self._stream._check_recorded()
         steps = index(delta)
         if not 0 <= steps < _INTEGERS[0]:
             raise ValueError("advance: delta is %d, expected 0 to 2^63 - 1" % steps)
