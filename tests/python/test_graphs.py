@@ -151,6 +151,17 @@ def test_constants_of_a_program():
     assert results[1][0].tolist() == [5, 5, 5]
 
 
+def test_dtypes_are_those_at_once():
+    """NumPy's scalars have a dtype of their own, Python's numbers take that of the array beside them."""
+    x = random(2, 3)
+    for function in (lambda x: x * np.float64(2), lambda x: np.float64(2) - x, lambda x: x + np.int64(1), lambda x: x ** np.float64(2),
+                     lambda x: nd4c.maximum(x, np.float64(0)), lambda x: nd4c.clip(x, np.float64(-1), 1), lambda x: x * np.float32(2),
+                     lambda x: nd4c.where(x > 0, x, np.float64(1)), lambda x: x * np.complex128(2), lambda x: x * 2.0, lambda x: x * np.bool_(True),
+                     lambda x: nd4c.select([x > 0], [x]), lambda x: nd4c.select([x > 0, x < -1], [x, 2], default=0.5),
+                     lambda x: nd4c.select([x > 0], [nd4c.astype(x, "int8")], default=np.float64(1)), lambda x: nd4c.select([x > 0], [1.0])):
+        close(nd4c.compile(function)(x), function(x))
+
+
 def test_inputs_are_not_shared_with_outputs():
     x = nd4c.zeros(3)
     y = nd4c.compile(lambda x: x)(x)

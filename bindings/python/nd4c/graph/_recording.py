@@ -84,12 +84,12 @@ def _arrays(graph, name, operands, inputs, first):
         kind = inputs[min(place, len(inputs) - 1)][0]
         if type(one) in (Symbol, Array) or (one is None and kind == "o"):
             made.append(one)
+        elif getattr(one, "ndim", None) == 0 and hasattr(one, "dtype"):  # of NumPy's scalars some are Python's floats, too
+            made.append(asarray(one))
         elif isinstance(one, (*_NUMBERS, Dim)) and beside is not None:
             one = index(one) if type(one) is Dim else one
             base = next(base for base in _NUMBERS if isinstance(one, base))
             made.append(core.from_scalar(base(one), _dtypes.weak(base, beside)))
-        elif getattr(one, "ndim", None) == 0 and hasattr(one, "dtype"):
-            made.append(asarray(one))
         else:
             raise TypeError("%s: expected an nd4c.Array or a Symbol, got %s; nd4c.asarray() makes an array of it"
                             % (name, type(one).__name__))

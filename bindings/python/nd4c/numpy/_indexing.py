@@ -14,6 +14,7 @@ from nd4c._functions.sorting import nonzero, take, take_along_axis, where
 from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op)
+from nd4c._symbols import ARRAYS
 from nd4c.numpy._grids import c_, index_exp, mgrid, ogrid, r_, s_
 from nd4c.numpy._iterators import broadcast, ndenumerate, ndindex
 from nd4c.numpy._manipulation import resize
@@ -218,10 +219,10 @@ def _with_dtype(values, name, wraps=False):
 
     An integer that the dtype does not hold is an OverflowError, unless `wraps`."""
     weak = [one if type(one) in (int, float, complex) else _as_array(one, name) for one in values]
-    if not _builtins.any(type(one) is Array for one in weak):
+    if not _builtins.any(type(one) in ARRAYS for one in weak):
         weak = [asarray(one) for one in weak]
     dtype = result_type(*weak)
-    return [one if type(one) is Array else asarray(one, None if wraps else dtype) for one in weak], dtype
+    return [one if type(one) in ARRAYS else asarray(one, None if wraps else dtype) for one in weak], dtype
 
 
 def select(condlist, choicelist, default=0):
