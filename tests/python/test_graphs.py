@@ -106,6 +106,11 @@ FUNCTIONS = (
     lambda x, y: (nd4c.nn.softmax(x), nd4c.matmul(x, nd4c.permute_dims(y)), nd4c.tril(x), nd4c.cumulative_sum(x, axis=1), nd4c.sort(x)),
     lambda x, y: (nd4c.sum(x, where=x > 0), nd4c.broadcast_to(x[0], x.shape), nd4c.squeeze(x[:1], axis=0), nd4c.exp(x, dtype="float64")),
     lambda x, y: nd4c.broadcast_arrays(x[0], y[0][:, None]) + nd4c.unstack(x, axis=1),
+    lambda x, y: (nd4c.pad(x, 1), nd4c.pad(x, ((1, 0), (0, 2)), mode="edge"), nd4c.pad(x, 1, mode="reflect"), nd4c.pad(x, 1, constant_values=2.5)),
+    lambda x, y: nd4c.meshgrid(x[0], y[1]) + nd4c.meshgrid(x[:, 0], y[0], x[1], indexing="ij") + nd4c.meshgrid(x[:, 0], y, sparse=True),
+    lambda x, y: nd4c.meshgrid(x[:, 0], nd4c.asarray([1.0, 2.0]), y[0]) + nd4c.meshgrid(x) + nd4c.meshgrid([1, 2], x[0]),
+    lambda x, y: nd4c.split(x, 3, axis=1) + nd4c.split(y, [1, 2]) + [one * x[0] for one in divmod(7, x.shape[1])],
+    lambda x, y: (round(x), round(x, 1), divmod(x, y), divmod(x, 0.5), divmod(2.0, x), nd4c.divmod(x, y)),
     lambda x, y: (nd4c.asarray([[1.0, 2.0], [3.0, 4.0]], dtype=F32)[nd4c.astype(x > 0, "int64")], nd4c.arange(9)[nd4c.astype(y > 0, "int64"), ...]),
 )
 
@@ -170,6 +175,32 @@ def test_inputs_are_not_shared_with_outputs():
 
 
 # -- dims ------------------------------------------------------------------------------------------------------------
+
+def test_functions_that_fix_extents():
+    """What computes with the number of elements is recorded for each number."""
+    nan = nd4c.where(nd4c.arange(12).reshape(4, 3) == 5, math.nan, random(4, 3))
+    for function in (lambda x: nd4c.percentile(x, 30), lambda x: nd4c.percentile(x, [10, 50], axis=1), lambda x: nd4c.quantile(x, 0.3, axis=0),
+                     lambda x: nd4c.quantile(x, nd4c.asarray([0.25, 0.5]), axis=0, keepdims=True), lambda x: nd4c.quantile(x, x[0] * 0 + 0.5),
+                     lambda x: nd4c.nanpercentile(x, 40, axis=0), lambda x: nd4c.quantile(x, 0.4, method="hazen", axis=1),
+                     lambda x: nd4c.quantile(x, 0.4, method="inverted_cdf", weights=nd4c.where(x == x, abs(x), 1.0), axis=0), lambda x: nd4c.array_split(x, 2),
+                     lambda x: nd4c.average(x[1:], weights=abs(x[:-1])), lambda x: nd4c.average(x, axis=1, weights=[1, 2, 3]),
+                     lambda x: nd4c.average(x, axis=0, weights=x * x, returned=True), lambda x: [one * x[0] for one in divmod(x.shape[0], 2)]):
+        compiled = nd4c.compile(function)
+        for x in (random(4, 3), random(5, 3), nan):
+            close(compiled(x), function(x))
+    with pytest.raises(ValueError, match="equal division"):
+        nd4c.compile(lambda x: nd4c.split(x, 2))(random(3))
+
+
+def test_comparisons_of_whole_arrays():
+    x, y = random(2, 3), random(2, 3, seed=1)
+    for function in (nd4c.allclose, nd4c.array_equal, nd4c.array_equiv, lambda x, y: nd4c.array_equal(x, y, equal_nan=True)):
+        compiled = nd4c.compile(function)
+        for other in (x, y, x + 1e-9):
+            assert compiled(x, other).dtype is nd4c.bool and bool(compiled(x, other)) is function(x, other)
+    with pytest.raises(TypeError, match="nd4c.where"):
+        nd4c.compile(lambda x: x if nd4c.allclose(x, 0) else -x)(x)
+
 
 def test_numbers_that_the_function_looks_at_are_fixed():
     f, traces = counted(lambda x: x.sum(axis=0) / x.shape[0])

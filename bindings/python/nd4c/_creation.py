@@ -90,6 +90,8 @@ def fortran_copy(array):
 
 def laid_out_as(made, source):
     """An array that a function made of another, in a copy by columns if the other one lies so."""
+    if type(made) is not Array or type(source) is not Array:
+        return made
     return fortran_copy(made) if source.ndim > 1 and not _memory.is_contiguous(source) and is_fortran(source) else made
 
 

@@ -65,8 +65,8 @@ def _unary(name):
     return operator
 
 
-for _make, _names in ((_binary, "add radd sub rsub mul rmul floordiv rfloordiv truediv rtruediv mod rmod pow rpow lt le gt ge"),
-                      (_unary, "neg float bool")):
+_PAIRS = "add sub mul floordiv truediv mod divmod pow"
+for _make, _names in ((_binary, _PAIRS + " r" + _PAIRS.replace(" ", " r") + " lt le gt ge"), (_unary, "neg pos abs float bool")):
     for _name in _names.split():
         setattr(Dim, "__%s__" % _name, _make("__%s__" % _name))
 

@@ -473,6 +473,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy", device=None):
     if not xi:
         return ()
     arrays = [_reshape(a, -1) if a.ndim != 1 else a for a in (_as_array(a, "meshgrid") for a in xi)]
+    is_recorded = _builtins.any(type(a) is Symbol for a in arrays)
     if device is not None:
         arrays = [_creation.to_device(a, device) for a in arrays]
     swapped = indexing == "xy" and len(arrays) > 1
@@ -480,9 +481,16 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy", device=None):
         places = [1, 0] + list(range(2, len(arrays))) if swapped else range(len(arrays))
         grids = tuple(_reshape(a, (1,) * place + (-1,) + (1,) * (len(arrays) - 1 - place))
                       for a, place in zip(arrays, places))
+    elif is_recorded:
+        sides = [a.shape[0] for a in arrays]
+        shape = tuple(sides[1::-1] + sides[2:] if swapped else sides)
+        graph, parts = graph_of(shape), meshgrid(*arrays, copy=False, sparse=True, indexing=indexing)
+        if graph is not None:
+            parts = [a if type(a) is Symbol else graph.constant(a) for a in parts]
+        return tuple([broadcast_to(a, shape) for a in parts])
     else:
         grids = _list_call(_meshgrid, arrays, "meshgrid", swapped)
-    return tuple(_creation.copied(grid) for grid in grids) if copy else grids
+    return tuple(_creation.copied(grid) for grid in grids) if copy and not is_recorded else grids
 
 
 _meshgrid = _bind("nd4c_meshgrid")

@@ -13,7 +13,8 @@ _OPERATORS = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "di
 _COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
 _METHODS = ("all any argmax argmin argsort clip conj cumprod cumsum diagonal dot max mean min prod ravel repeat round squeeze std sum "
-            "swapaxes take trace var astype reshape transpose").split()
+            "swapaxes take trace var astype reshape transpose "
+            "__divmod__ __rdivmod__ __round__").split()
 _LOOKS = ("%s: a value of a graph has no elements while a function is recorded. nd4c.where(condition, a, b) "
           "chooses element by element, nd4c.cond runs one of two functions, nd4c.while_loop repeats one; what does not depend on arrays, such as "
           "x.shape and x.ndim, may be asked")

@@ -392,7 +392,7 @@ def array_split(ary, indices_or_sections, axis=0):
     axis = _normalize_axis(axis, ary.ndim, "array_split")
     extent = ary.shape[axis]
     if hasattr(indices_or_sections, "__len__") and getattr(indices_or_sections, "ndim", 1):
-        ends = [0] + [_index(one) for one in _listed(indices_or_sections)] + [extent]
+        ends = [0] + [_index(one) for one in _listed(indices_or_sections)] + [None]
     else:
         count = int(indices_or_sections)
         if count <= 0:

@@ -9,6 +9,7 @@ from nd4c._functions.dtypes import result_type
 from nd4c._functions.manipulation import broadcast_to
 from nd4c._functions.reductions import axes_of, last_axis
 from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._symbols import Symbol
 
 _float64, _int64, _uint8 = _dtypes.DEFAULTS[float], _dtypes.DEFAULTS[int], _dtypes.by_name["uint8"]
 
@@ -101,7 +102,7 @@ def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan
 
 
 def _within_unit(q):
-    if not q.size:
+    if type(q) is Symbol or not q.size:
         return True
     return float(_op("min")(q, None, False)) >= 0 and float(_op("max")(q, None, False)) <= 1
 
@@ -126,7 +127,7 @@ def _unweighted(rows, q, method, q_dtype, skips_nan):
             unknown = _op("is_nan")(rows[..., -1:])
     continuous = method in _CONTINUOUS
     picked = _interpolated(rows, q, count, method, q_dtype) if continuous else _chosen(rows, q, count, method)
-    if unknown is None or not _op("any")(unknown, None, False):
+    if unknown is None or (type(unknown) is not Symbol and not _op("any")(unknown, None, False)):
         return picked
     return _op("where")(unknown, asarray(float("nan"), dtype=picked.dtype), picked)
 
@@ -134,7 +135,8 @@ def _unweighted(rows, q, method, q_dtype, skips_nan):
 def _limits(rows, count):
     """The number of elements, and the last place: of the axis, or of each row's elements that are not NaN."""
     if count is None:
-        return rows.shape[-1], asarray(float(rows.shape[-1] - 1))
+        n = int(rows.shape[-1])
+        return n, asarray(float(n - 1))
     return count, _op("maximum")(count - 1, asarray(0.0))
 
 
@@ -181,7 +183,7 @@ def _weights_of(name, x, weights, axis, axes):
     if w.dtype.kind not in "biuf":
         raise TypeError("%s: weights are real numbers, not %s" % (name, w.dtype.name))
     w = beside_axes(name, w, x, axis, axes)
-    if w.size and float(_op("min")(_cast(w, _float64), None, False)) < 0:
+    if type(w) is not Symbol and w.size and float(_op("min")(_cast(w, _float64), None, False)) < 0:
         raise ValueError("%s: Weights must be non-negative" % name)
     return last_axis(_cast(w, w.dtype if w.dtype.kind == "f" else _float64), axes)[0]
 
@@ -213,7 +215,8 @@ def _weighted(name, rows, q, weights, skips_nan):
     total = sums[..., -1:]
     lost = _op("all")(unknown, (-1,), True) if unknown is not None and skips_nan else None
     usable = _op("logical_and")(_op("is_finite")(total), _op("not_equal")(total, asarray(0.0, dtype=total.dtype)))
-    if not _op("all")(usable if lost is None else _op("logical_or")(usable, lost), None, False):
+    usable = _op("all")(usable if lost is None else _op("logical_or")(usable, lost), None, False)
+    if type(usable) is not Symbol and not usable:
         raise ValueError("%s: Weights included NaN, inf or were all zero" % name)
     shares = sums / total
     shares = _cast(shares, q.dtype)  # 0.4 in float64 is more than 0.4 in float32

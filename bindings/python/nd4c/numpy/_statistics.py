@@ -10,6 +10,7 @@ from nd4c._functions.reductions import axes_of, max as amax, min as amin
 from nd4c._functions.sorting import searchsorted
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._symbols import Symbol
 from nd4c.numpy import _histograms, _running
 from nd4c.numpy._quantiles import beside_axes, median_of, quantiles
 
@@ -31,7 +32,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False, **wro
     Shapes: weights have a's shape, or the extents of the axes; the result is a without the axes, or with length 1 if
     keepdims.
     Dtypes: numbers; integers and bool give float64, others the dtype that a and weights share.
-    Errors: ZeroDivisionError if weights sum to 0; TypeError if weights of another shape come without an axis;
+    Errors: ZeroDivisionError if weights sum to 0, except in a recorded function, which gives NaN or inf; TypeError if weights of another shape come without an axis;
     ValueError for weights that do not fit the axis; AxisError if an axis is out of range.
 
     >>> np.average([1, 2, 3], weights=[3, 1, 0])
@@ -50,7 +51,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False, **wro
     dtype = result_type(x, w, _float64) if x.dtype.kind in "biu" else result_type(x, w)
     w = beside_axes("average", _cast(w, dtype), x, axis, axes)
     total = _op("sum")(w, axes, keepdims, 0)
-    if _op("any")(_op("equal")(total, asarray(0, dtype=dtype)), None, False):
+    if type(total) is not Symbol and _op("any")(_op("equal")(total, asarray(0, dtype=dtype)), None, False):
         raise ZeroDivisionError("average: weights sum to zero, so that the average cannot be normalized")
     result = _op("sum")(_cast(x, dtype) * w, axes, keepdims, 0) / total
     return (result, total) if returned else result

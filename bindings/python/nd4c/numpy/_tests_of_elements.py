@@ -5,6 +5,7 @@ from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._functions.manipulation import broadcast_arrays
 from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._symbols import Symbol
 
 __all__ = ["allclose", "angle", "array_equal", "array_equiv", "fix", "iscomplex", "isclose", "isnat", "isneginf", "isposinf",
            "isreal", "nan_to_num", "real_if_close"]
@@ -36,13 +37,19 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether isclose() holds for all elements: True or False.
 
     Shapes: a and b are broadcast against each other.
-    Dtypes: numbers; the result is a bool.
+    Dtypes: numbers; the result is a bool, in a recorded function a Symbol without axes.
     Errors: as isclose.
 
     >>> np.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
     True
     """
-    return bool(_op("all")(isclose(a, b, rtol, atol, equal_nan), None, False))
+    return _whether_all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def _whether_all(x):
+    """Whether all elements are True, a Python bool; of a value of a graph another one."""
+    result = _op("all")(x, None, False)
+    return result if type(result) is Symbol else bool(result)
 
 
 def array_equal(a1, a2, equal_nan=False):
@@ -72,7 +79,7 @@ def _all_equal(x, y, equal_nan=False):
     same = _e.equal(x, y)
     if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
         same = _e.logical_or(same, _e.logical_and(_e.isnan(x), _e.isnan(y)))
-    return bool(_op("all")(same, None, False))
+    return _whether_all(same)
 
 
 def array_equiv(a1, a2):
