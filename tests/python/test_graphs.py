@@ -403,6 +403,16 @@ def test_gradients_are_those_of_differences():
         assert math.isclose(float(gradient[place]), slope, rel_tol=1e-6)
 
 
+def test_gradients_at_equal_operands():
+    """They go to the first operand, as the page python-graphs.md says."""
+    x = nd4c.zeros(2)
+    for function in (nd4c.maximum, nd4c.minimum):
+        slopes = nd4c.grad(lambda a, b: nd4c.sum(function(a, b)), (0, 1))(x, nd4c.zeros(2))
+        assert [one.tolist() for one in slopes] == [[1, 1], [0, 0]]
+    for function, slope in ((lambda a: nd4c.maximum(a, 0), 1), (lambda a: nd4c.maximum(0, a), 0), (nd4c.nn.relu, 0)):
+        assert nd4c.grad(lambda a: nd4c.sum(function(a)))(x).tolist() == [slope, slope]
+
+
 def test_forms_of_gradients():
     x, y = nd4c.asarray([1.0, 2.0]), nd4c.asarray([3.0, 5.0])
     product = lambda a, b: nd4c.sum(a * b)  # noqa: E731
