@@ -105,6 +105,34 @@ static inline bool conv_is_left_to_libraries(const nd4c_kernel *kernel, const co
   return !usable;
 }
 
+/* The kernel takes each case, and its results are those of the reference. */
+static inline void check_conv_cases(const nd4c_kernel *kernel, const conv_case *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    call_frame frame = {.output.rank = 0};
+    char reason[TEXT_SIZE] = "";
+    make_conv(&cases[i], &frame);
+    if (!kernel->usable(&frame.call, reason, sizeof reason)) {
+      fail_msg("case %d: %s", (int)i, reason);
+    }
+    release(&frame);
+    const double error = conv_error(&cases[i], kernel);
+    if (!(error <= 3e-7)) {
+      fail_msg("case %d: error %.3g", (int)i, error);
+    }
+  }
+}
+
+/* The kernel declines the call, whose weights are constant or not, with this text. */
+static inline void check_conv_declined(const nd4c_kernel *kernel, const conv_case *c, bool constant, const char *text) {
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  make_conv(c, &frame);
+  frame.inputs[ND4C_IN_conv_w].flags = constant ? ND4C_TENSOR_CONSTANT : 0;
+  assert_false(kernel->usable(&frame.call, reason, sizeof reason));
+  assert_string_equal(reason, text);
+  release(&frame);
+}
+
 /* NaN and infinities of x go where the windows see them, and no further. */
 static inline void check_conv_not_finite(const nd4c_kernel *kernel, const conv_case *c) {
   call_frame frame = {.output.rank = 0};

@@ -30,19 +30,7 @@ static void test_agrees_with_reference(void **state) {
   if (is_left_to_libraries()) {
     skip();
   }
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    call_frame frame = {.output.rank = 0};
-    char reason[TEXT_SIZE] = "";
-    make_conv(&cases[i], &frame);
-    if (!few_kernel()->usable(&frame.call, reason, sizeof reason)) {
-      fail_msg("case %d: %s", (int)i, reason);
-    }
-    release(&frame);
-    double error = conv_error(&cases[i], few_kernel());
-    if (!(error <= 3e-7)) {
-      fail_msg("case %d: error %.3g", (int)i, error);
-    }
-  }
+  check_conv_cases(few_kernel(), cases, sizeof cases / sizeof *cases);
 }
 
 static void test_width_does_not_show(void **state) {
@@ -64,13 +52,7 @@ static void test_values_that_are_not_finite(void **state) {
 }
 
 static void expect_decline(const conv_case *c, bool constant, const char *text) {
-  call_frame frame = {.output.rank = 0};
-  char reason[TEXT_SIZE] = "";
-  make_conv(c, &frame);
-  frame.inputs[ND4C_IN_conv_w].flags = constant ? ND4C_TENSOR_CONSTANT : 0;
-  assert_false(few_kernel()->usable(&frame.call, reason, sizeof reason));
-  assert_string_equal(reason, text);
-  release(&frame);
+  check_conv_declined(few_kernel(), c, constant, text);
 }
 
 static void test_declines(void **state) {

@@ -154,13 +154,7 @@ static void test_long_sums_are_exact(void **state) {
 /* -- refusals ------------------------------------------------------------------------------------------------------ */
 
 static void expect_decline(const conv_case *c, bool constant, const char *text) {
-  call_frame frame = {.output.rank = 0};
-  char reason[TEXT_SIZE] = "";
-  make_conv(c, &frame);
-  frame.inputs[ND4C_IN_conv_w].flags = constant ? ND4C_TENSOR_CONSTANT : 0;
-  assert_false(panels_kernel()->usable(&frame.call, reason, sizeof reason));
-  assert_string_equal(reason, text);
-  release(&frame);
+  check_conv_declined(panels_kernel(), c, constant, text);
 }
 
 static void test_declines(void **state) {

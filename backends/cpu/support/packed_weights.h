@@ -10,6 +10,12 @@
 void nd4c_cpu_packed_describe(const nd4c_tensor *w, const char form[8], int64_t variant, nd4c_dtype dtype,
                               int64_t bytes, nd4c_layout *layout);
 
+/* Packs w [outputs, channels, height, width] of float32 for a kernel that reads zeros for the cells beside x: for each
+ * panel of `panel` outputs the terms of a window, and for each term the panel's weights; outputs that are missing weigh
+ * 0. channels_inside: the channels of a cell lie together, else the cells of a channel. UNSUPPORTED: a weight is
+ * infinite or NaN. */
+nd4c_status nd4c_cpu_packed_panels(const nd4c_tensor *w, int64_t panel, bool channels_inside, float *to);
+
 /* A kernel's prepare: UNSUPPORTED if input `input` was not packed, since there is no memory for that. Makes no state.
  */
 nd4c_status nd4c_cpu_packed_prepare(const nd4c_call *call, int32_t input, void **state);

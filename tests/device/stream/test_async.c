@@ -324,8 +324,8 @@ static void few_readers_where_much_is_released(void **state) {
   nd4c_array_release(late);
 }
 
-/* Readers on as many streams as the list has room for, and no memory for a longer one with the writer: whoever releases
- * the array does not wait, and the memory is freed after all of them. */
+/* Readers on as many streams as the list has room for, and no memory for a longer one with the writer: the thread that
+ * releases the array does not wait, and the device frees the memory after the last reader. */
 static void a_full_list_of_readers_is_not_waited_for(void **state) {
   (void)state;
   nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};

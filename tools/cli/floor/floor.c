@@ -215,7 +215,7 @@ static nd4c_status make_rows(floor_report *report) {
   return ND4C_OK;
 }
 
-/* -- what is told of a pair --------------------------------------------------------------------------------------- */
+/* -- the report of a pair ----------------------------------------------------------------------------------------- */
 
 /* Why a pair is listed; the order of the text's parts. */
 typedef enum floor_part { PART_REASON, PART_NO_KERNEL, PART_DECLINED, PART_NO_SAMPLE, PART_NONE } floor_part;
@@ -274,7 +274,7 @@ static bool is_stale(const floor_report *report, int reason) {
 
 /* -- text --------------------------------------------------------------------------------------------------------- */
 
-/* A line for the op's pairs of this part, with what is told of the first; nothing if there is none. */
+/* A line for the op's pairs of this part, with the text of the first one; prints nothing if there is none. */
 static void print_row(const floor_row *row, floor_part part) {
   char dtypes[128] = "";
   int first = -1;

@@ -173,26 +173,11 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
   return true;
 }
 
-/* Weights are few, so the calling thread packs them all: for each panel the terms of a window, channel by channel. */
+/* Weights are few, so the calling thread packs them all. */
 static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to) {
   const nd4c_tensor *w = &call->inputs[input];
-  const int64_t outputs = w->shape[0], depth = w->size / outputs, width = nd4c_simd.few->panel_outputs;
-  float *at = to->data, zeros = 0;
   (void)layout;
-  for (int64_t first = 0; first < outputs; first += width) {
-    for (int64_t term = 0; term < depth; term++) {
-      const int64_t cell = term % (w->shape[2] * w->shape[3]), channel = term / (w->shape[2] * w->shape[3]);
-      const float *from = (const float *)w->data + channel * w->strides[1] + cell / w->shape[3] * w->strides[2] +
-                          cell % w->shape[3] * w->strides[3];
-      for (int64_t o = first; o < first + width; o++) {
-        const float weight = o < outputs ? from[o * w->strides[0]] : 0;
-        zeros += weight * 0; /* NaN, unless all are finite */
-        *at++ = weight;
-      }
-    }
-  }
-  ND4C_CPU_FAIL_IF(zeros != 0, ND4C_UNSUPPORTED, "a weight is infinite or NaN: times the zeros of padding it is NaN");
-  return ND4C_OK;
+  return nd4c_cpu_packed_panels(w, nd4c_simd.few->panel_outputs, false, to->data);
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
