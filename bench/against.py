@@ -138,7 +138,7 @@ def measure_row(sides, row, seconds):
     prepare(sides, row)
     once = min(ask(sides, side, running.time_once, row) for side in SIDES)
     tries = next(count for limit, count in TRIES if once < limit)
-    repeats = math.ceil(running.repeats_for(once) / PART)
+    repeats = math.ceil(running.repeats_for(once, once) / PART)
     rounds, begin = [], time.perf_counter()
     for order in ORDERS:
         times = {side: ask(sides, side, running.sample, row, repeats, tries) for side in order}

@@ -55,7 +55,7 @@ class Row:
 class Group:
     """title and text head its part of the page; mean: the bar of the geometric mean of its ratios. first: the row that stands
     for the group on the first page, and what it does in plain words. batch: the rows that are made ready together, which all
-    processes then hold in memory."""
+    processes then hold in memory. seconds: a row whose rounds are short is measured in more of them, for as long as this."""
 
     name: str
     title: str
@@ -64,6 +64,7 @@ class Group:
     mean: float = None
     first: tuple = None
     batch: int = 8
+    seconds: float = 0.0
 
 
 def aligned(shape, dtype):

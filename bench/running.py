@@ -1,6 +1,7 @@
 """Runs rows: asks each library's process in turn, compares the results and reports the figures."""
 
 import datetime
+import itertools
 import math
 import os
 import statistics
@@ -13,7 +14,7 @@ import worker
 PEERS = {"nd4c": "nd4c", "numpy": "NumPy", "torch": "PyTorch", "torch_compiled": "torch.compile", "jax": "JAX jit", "onnx": "ONNX Runtime", "openvino": "OpenVINO",
          "loop": "streaming loop", "openblas": "OpenBLAS", "onednn_gemm": "dnnl_sgemm", "onednn_matmul": "oneDNN matmul"}
 SAMPLE_NS = 2e6  # a sample lasts at least this long
-SLOW_NS = 3e7  # a call that lasts longer is timed alone, without one before it
+SLOW_NS = 3e7  # a row whose fastest call lasts longer is timed without a call before it
 ENOUGH = 5  # rounds that are made in any case
 
 
@@ -46,7 +47,9 @@ def shortened(error):
 
 
 def time_once(worker, row):
-    """Nanoseconds of a call, roughly. Also warms up: first calls build caches and plans."""
+    """Nanoseconds of a call, roughly. Also warms up: first calls build caches and plans, so they do not say how long a call
+    lasts."""
+    worker.ask("time", row.name, 1)
     once = worker.ask("time", row.name, 1)
     for calls in (1, 100):
         if once < SLOW_NS:
@@ -54,9 +57,10 @@ def time_once(worker, row):
     return once
 
 
-def repeats_for(once):
-    """Calls of a sample; 0: a single call, without one before it."""
-    return max(1, round(SAMPLE_NS / once)) if once < SLOW_NS else 0
+def repeats_for(once, fastest):
+    """Calls of a sample; 0: a single call, without one before it. What precedes it must not depend on the library: a second
+    call finds in the caches what the first one read."""
+    return max(1, round(SAMPLE_NS / once)) if fastest < SLOW_NS else 0
 
 
 def sample(worker, row, repeats, tries=1):
@@ -111,20 +115,21 @@ class Runner:
             if each.process.poll() is not None:
                 self.workers[peer] = each.again()
 
-    def measure(self, row, found):
-        """Times the prepared calls; adds medians and ratios."""
+    def measure(self, row, found, least=0.0):
+        """Times the prepared calls for `least` seconds or longer; adds medians and ratios."""
         ready = found["ready"]
         once = {peer: self.ask_ready(peer, found, time_once, row) for peer in list(ready)}
-        repeats = {peer: repeats_for(once[peer]) for peer in ready}
+        repeats = {peer: repeats_for(once[peer], min(once[each] for each in ready)) for peer in ready}
         times = {peer: [] for peer in ready}
         processes = [os.getpid(), *(self.workers[peer].process.pid for peer in ready)]
         all_before, own_before = ticks(processes)
         begin = time.perf_counter()
-        for turn in range(self.rounds):
+        for turn in itertools.count():
             first = turn % len(ready)
             for peer in ready[first:] + ready[:first]:
                 times[peer].append(self.ask_ready(peer, found, sample, row, repeats[peer]))
-            if time.perf_counter() - begin > self.seconds and turn + 1 >= ENOUGH:
+            passed = time.perf_counter() - begin
+            if (turn + 1 >= self.rounds and passed >= least) or (turn + 1 >= ENOUGH and passed > self.seconds):
                 break
         (all_after, own_after), took = ticks(processes), time.perf_counter() - begin
         others = (all_after - all_before) - (own_after - own_before)

@@ -14,4 +14,4 @@ GROUP = Group("quantized", "Quantised models",
               "itself, calibrated on its sample input, and the others run the file of `.qdq`.",
               [Row(name, {}, "onnx", onnx=f"file({name})", check="scaled", tolerance=0.25) for name in quantized.NAMES]
               + [Row(base + ".own", {}, "onnx", onnx=f"file({base}.qdq)", own=base, check="scaled", tolerance=0.25)
-                 for base in OWN], mean=1.0, batch=4)
+                 for base in OWN], mean=1.0, batch=4, seconds=3.0)
