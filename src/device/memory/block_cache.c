@@ -80,8 +80,9 @@ struct nd4c_block_node *nd4c_block_cache_take_oldest(struct nd4c_memory_manager 
   return node;
 }
 
-struct nd4c_block_node *nd4c_block_cache_take_old(struct nd4c_memory_manager *manager) {
-  if (!manager->releases_old || manager->granted_bytes < manager->sweep_at) {
+struct nd4c_block_node *nd4c_block_cache_take_old(struct nd4c_memory_manager *manager, bool is_late) {
+  const int64_t late = is_late ? SWEEP_EVERY : 0;
+  if (!manager->releases_old || manager->granted_bytes - late < manager->sweep_at) {
     return NULL;
   }
   manager->sweep_at = manager->granted_bytes + SWEEP_EVERY;

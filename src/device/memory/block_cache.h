@@ -11,6 +11,7 @@
 #ifndef ND4C_DEVICE_MEMORY_BLOCK_CACHE_H
 #define ND4C_DEVICE_MEMORY_BLOCK_CACHE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct nd4c_memory_manager;
@@ -28,8 +29,9 @@ struct nd4c_block_node *nd4c_block_cache_take(struct nd4c_memory_manager *manage
 void nd4c_block_cache_miss(struct nd4c_memory_manager *manager, int32_t size_class);
 /* Removes the block that was freed first. NULL: there is none. */
 struct nd4c_block_node *nd4c_block_cache_take_oldest(struct nd4c_memory_manager *manager);
-/* Removes the blocks that have become too old, linked by bin_next. NULL: there are none. The caller frees them without
+/* Removes the blocks that have become too old, linked by bin_next, if the time of the next look has come, and is_late:
+ * passed by as many granted bytes again as lie between two looks. NULL: there are none. The caller frees them without
  * the lock. */
-struct nd4c_block_node *nd4c_block_cache_take_old(struct nd4c_memory_manager *manager);
+struct nd4c_block_node *nd4c_block_cache_take_old(struct nd4c_memory_manager *manager, bool is_late);
 
 #endif

@@ -273,8 +273,18 @@ void nd4c_memory_unhold(nd4c_device *device, int64_t bytes) {
   unreserve(device->memory, bytes, &device->memory->live_bytes);
 }
 
-/* A block from the cache. NULL: there is none. Blocks that have grown too old go back to the system
- * first, so that a request that needs a fresh block does not add to them. */
+/* Frees blocks that nd4c_block_cache_take_old took from the cache. */
+static void free_old(struct nd4c_memory_manager *manager, nd4c_block_node *old) {
+  while (old != NULL) {
+    nd4c_block_node *next = old->bin_next;
+    free_node(manager, old);
+    old = next;
+  }
+}
+
+/* A block from the cache. NULL: there is none. nd4c_memory_free gives blocks that have grown too old back to the
+ * system, where the caller waits for nothing; a caller that frees nothing for long does it here, before its fresh block
+ * adds to them. */
 static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {
   nd4c_lock_acquire(&manager->lock);
   /* The cap was lowered below the usage: the cache is freed first. */
@@ -288,13 +298,9 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
   } else {
     nd4c_block_cache_miss(manager, size_class);
   }
-  nd4c_block_node *old = nd4c_block_cache_take_old(manager);
+  nd4c_block_node *old = node == NULL ? nd4c_block_cache_take_old(manager, true) : NULL;
   nd4c_lock_release(&manager->lock);
-  while (old != NULL) {
-    nd4c_block_node *next = old->bin_next;
-    free_node(manager, old);
-    old = next;
-  }
+  free_old(manager, old);
   return node;
 }
 
@@ -433,7 +439,9 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   count_out(manager, node);
   nd4c_block_cache_put(manager, node);
   bool over = manager->cached_bytes > limit || limit == 0;
+  nd4c_block_node *old = nd4c_block_cache_take_old(manager, false);
   nd4c_lock_release(&manager->lock);
+  free_old(manager, old);
   if (over) {
     nd4c_memory_manager_trim(manager, limit);
   }
