@@ -21,6 +21,8 @@ static const struct {
   int32_t rank;
   int64_t shape[MAX_RANK];
 } shapes[] = {{1, {1}}, {1, {130}}, {1, {70001}}, {2, {3, 5}}, {2, {300, 40}}, {2, {17, 2100}}, {3, {4, 19, 66}}};
+/* Columns of which rows are shared out, at the edge of a vector of each level and in two images. */
+static const int64_t tall_shapes[][3] = {{1, 7300, 9}, {1, 2100, 33}, {2, 1700, 40}};
 
 static nd4c_dtype result_dtype(const reduction_case *op, nd4c_dtype x) {
   nd4c_dtype_kind kind = nd4c_reference_kind(x);
@@ -119,6 +121,73 @@ static void check_level(const char *name) {
   cpu_providers_close();
 }
 
+/* Runs `op` over the rows of x. The caller owns y's memory. */
+static void run_tall(const char *op, const operand *x, int width, operand *y) {
+  const nd4c_kernel *kernel = find_kernel(op, "simd");
+  const nd4c_op_info info = {.struct_size = ND4C_SIZE_OF(nd4c_op_info), .op = ND4C_OP_sum, .name = op};
+  const int64_t axis = 1, shape[3] = {x->shape[0], 1, x->shape[2]};
+  const nd4c_attr_value attrs[3] = {{.kind = ND4C_ATTR_INTS, .count = 1, .as.ints = &axis},
+                                    {.kind = ND4C_ATTR_BOOL, .as.i = 1},
+                                    {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_DTYPE_NONE}};
+  char reason[200];
+  lay_out(y, x->tensor.dtype, 3, shape, PLAIN);
+  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                    .op = &info,
+                    .input_count = 1,
+                    .output_count = 1,
+                    .inputs = &x->tensor,
+                    .attrs = attrs,
+                    .width = width,
+                    .outputs = &y->tensor};
+  assert_true(kernel->usable(&call, reason, sizeof reason));
+  assert_int_equal(kernel->run(&call), ND4C_OK);
+}
+
+/* Tall columns against sums in long double, and the same bits at every width. */
+static void check_tall(nd4c_dtype dtype, const int64_t *shape) {
+  operand x, y, wide;
+  lay_out(&x, dtype, 3, shape, PLAIN);
+  fill_mildly(&x);
+  run_tall("sum", &x, 1, &y);
+  for (int width = 2; width <= 5; width++) {
+    run_tall("sum", &x, width, &wide);
+    assert_memory_equal(y.tensor.data, wide.tensor.data,
+                        (size_t)(shape[0] * shape[2]) * (size_t)nd4c_reference_bytes(dtype));
+    free(wide.memory);
+  }
+  for (int64_t i = 0; i < shape[0] * shape[2]; i++) {
+    long double sum = 0;
+    for (int64_t row = 0; row < shape[1]; row++) {
+      const int64_t at = (i / shape[2] * shape[1] + row) * shape[2] + i % shape[2];
+      sum += nd4c_value_load(dtype, x.tensor.data, at).f;
+    }
+    const double found = nd4c_value_load(dtype, y.tensor.data, i).f;
+    const double tolerance = dtype == ND4C_FLOAT64 ? 0x1p-44 : dtype == ND4C_FLOAT32 ? 0x1p-22 : 0x1p-8;
+    if (!(fabs(found - (double)sum) <= tolerance * (double)sum)) {
+      fail_msg("level %s, dtype %d, shape %d %d %d, column %d: %g instead of %g", level, (int)dtype, (int)shape[0],
+               (int)shape[1], (int)shape[2], (int)i, found, (double)sum);
+    }
+  }
+  free(x.memory);
+  free(y.memory);
+}
+
+static void test_tall(void **state) {
+  static const nd4c_dtype floats[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_BFLOAT16, ND4C_FLOAT16};
+  (void)state;
+  enter_providers();
+  for (int i = 0; i <= nd4c_cpu_highest_level(); i++) {
+    level = nd4c_cpu_level_name(i);
+    assert_true(cpu_providers_open());
+    for (size_t s = 0; s < sizeof tall_shapes / sizeof *tall_shapes; s++) {
+      for (size_t d = 0; d < sizeof floats / sizeof *floats; d++) {
+        check_tall(floats[d], tall_shapes[s]);
+      }
+    }
+    cpu_providers_close();
+  }
+}
+
 static void test_levels(void **state) {
   (void)state;
   enter_providers();
@@ -128,6 +197,6 @@ static void test_levels(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels), cmocka_unit_test(test_tall)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

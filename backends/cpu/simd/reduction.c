@@ -13,7 +13,10 @@ enum {
   FEW_COLUMNS = 256,  /* lines are not cut shorter than that to give every worker one */
   RUNS = 64,          /* whose results are stored together */
   CASCADE_ROWS = 128, /* rows folded one after the other before they are merged: bounds the error of long columns */
-  CHUNK = 65536,      /* elements of a run that is shared out */
+  PARTIAL = 4096,     /* accumulators of rows that are shared out */
+  LEAST_GROUPS = 4,
+  MAX_GROUPS = 64,
+  CHUNK = 65536, /* elements of a run that is shared out */
   MAX_CHUNKS = 512,
   GRAIN_ELEMENTS = 16384
 };
@@ -24,8 +27,8 @@ typedef struct reduction {
   bool rescue; /* sums of squares of f64 may leave the range of their root */
   const nd4c_reduction_loops *loops;
   const nd4c_arg_loops *arg; /* instead of loops */
-  int64_t chunk, chunks;     /* of the last axis: shared-out runs, or columns */
-  uint64_t *partial;         /* accumulators of a shared-out run */
+  int64_t chunk, chunks;     /* of the last axis: shared-out runs, or columns; or rows */
+  uint64_t *partial;         /* accumulators of shared-out runs or rows */
 } reduction;
 
 /* -- norm2 of f64 ---------------------------------------------------------------------------------------------- */
@@ -190,26 +193,33 @@ static int64_t even_rows(const nd4c_reduction *a, int64_t row, int64_t *step) {
   return inner - row % inner;
 }
 
-static void fold_line(const reduction *r, int64_t n, const char *x, char *y) {
+/* The accumulators of the rows from `begin` to `end`. */
+static void fold_rows(const reduction *r, int64_t begin, int64_t end, int64_t n, const char *x, uint64_t *all) {
   const nd4c_reduction *a = &r->axes;
-  _Alignas(64) uint64_t all[COLUMNS], some[COLUMNS];
+  _Alignas(64) uint64_t some[COLUMNS];
   _Alignas(64) char buffer[8 * COLUMNS];
   int64_t unused = 0, step, rows;
-  for (int64_t row = 0; row < a->outer_reduced; row += rows) {
+  for (int64_t row = begin, done = 0; row < end; row += rows, done += rows) {
     const char *from =
         nd4c_reduction_gather(a, n, x + (row == 0 ? 0 : nd4c_reduction_locate(a, true, row, &unused)), buffer);
-    int64_t left = CASCADE_ROWS - row % CASCADE_ROWS;
-    bool first = row % CASCADE_ROWS == 0;
+    int64_t left = CASCADE_ROWS - done % CASCADE_ROWS;
+    bool first = done % CASCADE_ROWS == 0;
     rows = even_rows(a, row, &step);
     rows = rows < left ? rows : left;
-    if (first && row > CASCADE_ROWS) {
+    rows = rows < end - row ? rows : end - row;
+    if (first && done > CASCADE_ROWS) {
       r->loops->merge(n, some, all);
     }
-    r->loops->fold(rows, n, from, step, row < CASCADE_ROWS ? all : some, first);
+    r->loops->fold(rows, n, from, step, done < CASCADE_ROWS ? all : some, first);
   }
-  if (a->outer_reduced > CASCADE_ROWS) {
+  if (end - begin > CASCADE_ROWS) {
     r->loops->merge(n, some, all);
   }
+}
+
+static void fold_line(const reduction *r, int64_t n, const char *x, char *y) {
+  _Alignas(64) uint64_t all[COLUMNS];
+  fold_rows(r, 0, r->axes.outer_reduced, n, x, all);
   store_line(r, n, all, x, y);
 }
 
@@ -243,8 +253,61 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   }
 }
 
+/* Few and short lines of many rows: groups of rows are folded apart, and merged in a fixed order. */
+static void groups_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const reduction *r = user;
+  const nd4c_reduction *a = &r->axes;
+  int64_t n = nd4c_reduction_last(a), unused = 0;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t row = i % r->chunks * r->chunk, left = a->outer_reduced - row;
+    fold_rows(r, row, row + (left < r->chunk ? left : r->chunk), n,
+              a->x + nd4c_reduction_locate(a, false, i / r->chunks, &unused), r->partial + i * n);
+  }
+}
+
+/* Sets the groups of rows, which do not depend on the parallel width. False: there would be so few that the last one,
+ * which is shorter, leaves a worker idle. */
+static bool divide_rows(reduction *r) {
+  const nd4c_reduction *a = &r->axes;
+  const int64_t columns = nd4c_reduction_last(a);
+  int64_t most = columns > PARTIAL / a->outer_kept ? 0 : PARTIAL / (columns * a->outer_kept);
+  most = most < MAX_GROUPS ? most : MAX_GROUPS;
+  if (r->arg != NULL || most < LEAST_GROUPS) {
+    return false;
+  }
+  const int64_t least = GRAIN_ELEMENTS / columns + 1, share = a->outer_reduced / most + 1;
+  const int64_t rows = share < least ? least : share;
+  r->chunk = (rows + CASCADE_ROWS - 1) / CASCADE_ROWS * CASCADE_ROWS;
+  r->chunks = (a->outer_reduced + r->chunk - 1) / r->chunk;
+  return r->chunks >= LEAST_GROUPS;
+}
+
+static void reduce_groups(reduction *r, int32_t width) {
+  const nd4c_reduction *a = &r->axes;
+  _Alignas(64) uint64_t partial[PARTIAL];
+  const int64_t n = nd4c_reduction_last(a);
+  r->partial = partial;
+  nd4c_cpu_parallel(a->outer_kept * r->chunks, 1, width, groups_range, r);
+  for (int64_t kept = 0; kept < a->outer_kept; kept++) {
+    uint64_t *groups = partial + kept * r->chunks * n;
+    int64_t y_offset = 0;
+    const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
+    for (int64_t step = 1; step < r->chunks; step *= 2) {
+      for (int64_t i = 0; i + step < r->chunks; i += 2 * step) {
+        r->loops->merge(n, groups + (i + step) * n, groups + i * n);
+      }
+    }
+    store_line(r, n, groups, x, a->y + y_offset);
+  }
+}
+
 static void reduce_lines(reduction *r, int32_t width) {
   const nd4c_reduction *a = &r->axes;
+  if (divide_rows(r)) {
+    reduce_groups(r, width);
+    return;
+  }
   int64_t columns = nd4c_reduction_last(a), share = (columns / width + 63) / 64 * 64;
   share = share < FEW_COLUMNS ? FEW_COLUMNS : share;
   r->chunk = a->outer_kept < width && share < COLUMNS ? share : COLUMNS;

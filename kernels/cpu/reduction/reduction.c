@@ -167,7 +167,8 @@ static void store_boolean(int64_t n, const void *accumulators, double count, voi
           what##_pieces_##d(ND4C_REDUCE_##op, op##_piece_float32, n, (const void *)((const char *)vx + row * step)); \
   }                                                                                                                  \
   static void op##_fold_##d(ROWS_SIGNATURE, int32_t first) {                                                         \
-    fold_##d(op##_fold_float32, sizeof(A), rows, n, vx, step, accumulators, first);                                  \
+    fold_##d(ND4C_REDUCE_##op == ND4C_REDUCE_sum ? add_eight_rows_##d : NULL, op##_fold_float32, sizeof(A), rows, n, \
+             vx, step, accumulators, first);                                                                         \
   }                                                                                                                  \
   STORE(op, d, what)
 #define ARG_LOOPS(arg, op, d)                                                                     \

@@ -26,11 +26,14 @@ ND4C_INLINED float NAME(extreme_pieces)(enum nd4c_reduce_index op, float (*piece
   return all;
 }
 
-/* size: of an accumulator. */
-static void NAME(fold)(fold_loop wide_fold, int64_t size, ROWS_SIGNATURE, int32_t first) {
+/* size: of an accumulator. `eight` takes rows as they are; what it leaves is widened, and all where it is NULL. */
+static void NAME(fold)(rows_loop eight, fold_loop wide_fold, int64_t size, ROWS_SIGNATURE, int32_t first) {
   float wide[FOLD_ROWS * ND4C_HALF_CHUNK];
   const char *line = vx;
   int64_t taken = 0;
+  for (; eight != NULL && rows >= FOLD_ROWS; rows -= FOLD_ROWS, line += FOLD_ROWS * step, first = 0) {
+    in_whole_vectors(eight, WIDTH_float32, sizeof(T), size, n, line, step, accumulators, first != 0);
+  }
   for (; rows > 0; rows -= taken, line += taken * step, first = 0) {
     taken = rows < FOLD_ROWS ? rows : FOLD_ROWS;
     for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {

@@ -33,7 +33,7 @@ ND4C_INLINED A OF(two)(enum nd4c_reduce_index op, const T *x, const T *z, int64_
  * are read at once. */
 ND4C_INLINED void OF(rows)(enum nd4c_reduce_index op, int64_t n, const char *line, int64_t step, A *a, bool set) {
   if (IN_REGISTERS) {
-    add_eight_rows(n, line, step, a, set);
+    add_eight_rows_float32(n, line, step, a, set);
     return;
   }
   const T *x[FOLD_ROWS];
@@ -60,7 +60,7 @@ ND4C_INLINED void OF(fold)(enum nd4c_reduce_index op, rows_loop eight, ROWS_SIGN
   const char *line = vx;
   for (; rows >= FOLD_ROWS; rows -= FOLD_ROWS, line += FOLD_ROWS * step, first = 0) {
     if (IN_REGISTERS) {
-      in_whole_vectors(eight, sizeof(T), sizeof *a, n, line, step, a, first != 0);
+      in_whole_vectors(eight, REGISTER / sizeof(T), sizeof(T), sizeof *a, n, line, step, a, first != 0);
     } else {
       eight(n, line, step, a, first != 0);
     }
