@@ -13,4 +13,4 @@ GROUP = Group("models", "Models",
               "(`bench/translation.py`); trees are not among them.",
               [Row(name, {}, "onnx", torch="onnx", jax="onnx", onnx=f"file({name})", check="scaled")
                for name in (*make_models.NAMES, *(each + seed for each in networks.NAMES for seed in ("", "@1")))], mean=1.15,
-              first=("bert_base", "BERT-base, 128 words"), batch=2)
+              first=("bert_base", "BERT-base, 128 words"), batch=2, seconds=3.0)
