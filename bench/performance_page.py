@@ -148,6 +148,16 @@ def summary_lines(groups):
     yield ""
 
 
+def machines_line(kept):
+    """The machine, or each of several and the groups that were measured on it."""
+    said = {}
+    for group, data in kept:
+        said.setdefault(data["machine"][0], []).append(group.title)
+    if len(said) == 1:
+        return [f"The machine: {next(iter(said))}."]
+    return ["The machines:", "", *(f"- {machine}. Groups: {'; '.join(titles)}" for machine, titles in said.items())]
+
+
 def run_lines(kept):
     """What the groups were measured on; equal lines once."""
     yield from ("## The machine and the runs", "")
@@ -169,7 +179,7 @@ def run_lines(kept):
 HEAD = """# Performance
 
 How long nd4c takes, beside the libraries that people use today. One row from each of ten groups, on the machine
-below, with two threads each. A bar is the time that a library takes, where nd4c takes 1: shorter is faster.
+named below, with two threads each. A bar is the time that a library takes, where nd4c takes 1: shorter is faster.
 
 ![Times of ten kinds of work, beside nd4c's](performance.svg)
 """
@@ -221,8 +231,7 @@ def count_line(groups):
 
 def first_page(groups, kept):
     """For people: ten rows, one picture, the groups."""
-    machine = kept[0][1]["machine"][0]
-    return [HEAD, *first_table(groups), f"The machine: {machine}.", "", HOW.format(tolerance=TOLERANCE), "", "## Groups", "",
+    return [HEAD, *first_table(groups), *machines_line(kept), "", HOW.format(tolerance=TOLERANCE), "", "## Groups", "",
             count_line(groups), "", *summary_lines(groups)]
 
 
