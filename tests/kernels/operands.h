@@ -135,7 +135,7 @@ static void lay_out(operand *o, nd4c_dtype dtype, int32_t rank, const int64_t *s
                             .data = o->memory + (start - lowest) * bytes};
 }
 
-static void fill(operand *o) {
+static inline void fill(operand *o) {
   int64_t index[MAX_RANK] = {0};
   if (o->tensor.size == 0) {
     return;
@@ -172,7 +172,7 @@ static bool agree(nd4c_dtype dtype, nd4c_value got, nd4c_value want, double unit
   return fabs(got.f - want.f) <= units * spacing(dtype, want.f);
 }
 
-static void compare(const char *what, const operand *got, const operand *want, double units) {
+static inline void compare(const char *what, const operand *got, const operand *want, double units) {
   int64_t index[MAX_RANK] = {0}, count = 0;
   if (got->tensor.size == 0) {
     return;

@@ -53,6 +53,8 @@ static const record records[] = {
     {"average_pool", BF16, {{1, 3, 8, 7, 5}}, "kernel=3,3,2 strides=2,2,1"},
     {"max_pool", BF16, {{2, 150, 9, 8}}, "kernel=3,3 strides=2,2 pads=1,1,1,1"},
     {"max_pool", F16, {{1, 75, 9, 8}}, "kernel=3,2 strides=1,2 pads=1,1,1,0 dilations=1,2"},
+    {"max_pool", BF16, {{2, 75, 10, 10}}, "kernel=9,9"},
+    {"max_pool", F16, {{2, 40, 5, 6, 9}}, "kernel=2,2,3 strides=1,2,2 pads=0,1,1,1,0,1"},
     {"average_pool", BF16, {{1, 150, 10, 9}}, "kernel=3,3 pads=1,1,1,1 count_include_pad=1"},
     {"average_pool", F16, {{1, 75, 10, 9}}, "kernel=3,3 strides=2,1 pads=1,1,1,1"},
     {"batch_norm", F32, {{2, 19, 5, 3}, {19}, {19}, {19}, {19}}, ""},

@@ -8,6 +8,7 @@
 #include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
 #include "kernels/cpu/window/pool_pair.h"
+#include "kernels/cpu/window/pool_rank.h"
 #include "kernels/cpu/window/pool_vector.h"
 
 extern const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table);
@@ -15,8 +16,8 @@ extern const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table);
 /* Bytes that rows are asked for ahead: two short rows at once are not foreseen by the hardware. */
 enum { AHEAD = 1024 };
 
-/* Vectors of channels that stay in registers while a loop passes over the cells of a window. */
-enum { CELL_VECTORS = 4 };
+/* Vectors of channels, and of 16-bit floats, that stay in registers while a loop passes over the cells of a window. */
+enum { CELL_VECTORS = 4, HALF_VECTORS = 2 };
 
 #define ND4C_TEMPLATE "kernels/cpu/window/pool_loops.h"
 #define ND4C_KINDS ND4C_WIDE_FLOAT

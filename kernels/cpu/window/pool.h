@@ -42,12 +42,23 @@ static inline int64_t nd4c_pool_line_capacity(const nd4c_pool_line *at) {
   return read > at->left + at->length ? read : at->left + at->length;
 }
 
+/* Windows in a row, each with channels side by side: cell c of window i lies at x + i * x_step + offsets[c], what it
+ * gives at y + i * y_step. Offsets and steps are in bytes. */
+typedef struct nd4c_pool_cells {
+  int64_t channels, windows, count; /* count: cells of a window, at least one */
+  bool resumed;                     /* y has what earlier cells gave, which counts as one more cell */
+  const int64_t *offsets;
+  const char *x;
+  int64_t x_step;
+  char *y;
+  int64_t y_step;
+} nd4c_pool_cells;
+
 /* All pointers are to elements of the loops' dtype. NaN wins. 16-bit floats have the loops of cells alone. */
 typedef struct nd4c_pool_loops {
-  /* y[i] = largest of, or factor times the sum of, cells[0 .. count-1][i] for i in [0, n); count >= 1, y may be one of
-   * the first three cells. */
-  void (*max_cells)(int64_t n, int64_t count, const void *const *cells, void *y);
-  void (*sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y);
+  /* Each channel's largest cell; the sum of its cells times factor. */
+  void (*max_cells)(const nd4c_pool_cells *at);
+  void (*sum_cells)(const nd4c_pool_cells *at, double factor);
   /* line[i] = the largest, the sum of rows[0 .. count-1][i] for i in [0, n); count >= 1. */
   void (*max_rows)(int64_t n, int64_t count, const void *const *rows, void *line);
   void (*sum_rows)(int64_t n, int64_t count, const void *const *rows, void *line);

@@ -1,45 +1,60 @@
-/* Pools of 16-bit floats with channels side by side, computed in f32: a vector of cells is two vectors of f32
- * (pool_pair.h), which stay in registers for all cells of a window. A template of each_dtype.h, which pool.c includes;
- * simd/window/window_pool.c calls the loops. */
+/* Pools of 16-bit floats with channels side by side. Sums are computed in f32: a vector of cells is two vectors of f32
+ * (pool_pair.h). The largest is found among integers that have the same order (pool_rank.h). A template of
+ * each_dtype.h, which pool.c includes; simd/window/window_pool.c calls the loops. */
 
-/* `n` of the PAIR_LANES channels from i on: a constant unless they are the last ones. */
-ND4C_INLINED void NAME(join_cells)(bool largest, int vectors, int64_t n, int64_t i, int64_t count,
-                                   const void *const *cells, float scale, uint16_t *y) {
-  pool_pair sum[PAIR_VECTORS];
+/* `vectors` vectors of channels, in registers for all cells of the window; `n` channels of each: a constant unless they
+ * are the last ones. x: where offsets count from. */
+ND4C_INLINED void NAME(max_join)(int vectors, int64_t n, const nd4c_pool_cells *at, const char *x, uint16_t *y) {
+  const int64_t *offsets = at->offsets;
+  const int64_t count = at->count;
+  const uint16_t *first = at->resumed ? y : (const uint16_t *)(const void *)(x + offsets[0]);
+  pool_ranks most[HALF_VECTORS];
   for (int v = 0; v < vectors; v++) {
-    sum[v] = NAME(pair_load)((const uint16_t *)cells[0] + i + v * PAIR_LANES, n);
+    most[v] = NAME(ranks)(pair_words_load(first + v * PAIR_LANES, n));
   }
-  for (int64_t cell = 1; cell < count; cell++) {
-    const uint16_t *x = (const uint16_t *)cells[cell] + i;
+  for (int64_t cell = at->resumed ? 0 : 1; cell < count; cell++) {
+    const uint16_t *from = (const uint16_t *)(const void *)(x + offsets[cell]);
     for (int v = 0; v < vectors; v++) {
-      sum[v] = pair_joined(largest, sum[v], NAME(pair_load)(x + v * PAIR_LANES, n));
+      most[v] = ranks_larger(most[v], NAME(ranks)(pair_words_load(from + v * PAIR_LANES, n)));
     }
   }
   for (int v = 0; v < vectors; v++) {
-    NAME(pair_store)(y + i + v * PAIR_LANES, pair_scaled(largest, sum[v], scale), n);
+    pair_words_store(y + v * PAIR_LANES, NAME(ranked)(most[v]), n);
   }
 }
 
-ND4C_INLINED void NAME(any_cells)(bool largest, int64_t n, int64_t count, const void *const *cells, float scale,
-                                  uint16_t *y) {
-  int64_t i = 0;
-  for (; i + PAIR_VECTORS * PAIR_LANES <= n; i += PAIR_VECTORS * PAIR_LANES) {
-    NAME(join_cells)(largest, PAIR_VECTORS, PAIR_LANES, i, count, cells, scale, y);
+ND4C_INLINED void NAME(sum_join)(int vectors, int64_t n, const nd4c_pool_cells *at, const char *x, float scale,
+                                 uint16_t *y) {
+  const int64_t *offsets = at->offsets;
+  const int64_t count = at->count;
+  const uint16_t *first = at->resumed ? y : (const uint16_t *)(const void *)(x + offsets[0]);
+  pool_pair sum[HALF_VECTORS];
+  for (int v = 0; v < vectors; v++) {
+    sum[v] = NAME(pair_load)(first + v * PAIR_LANES, n);
   }
-  for (; i + PAIR_LANES <= n; i += PAIR_LANES) {
-    NAME(join_cells)(largest, 1, PAIR_LANES, i, count, cells, scale, y);
+  for (int64_t cell = at->resumed ? 0 : 1; cell < count; cell++) {
+    const uint16_t *from = (const uint16_t *)(const void *)(x + offsets[cell]);
+    for (int v = 0; v < vectors; v++) {
+      sum[v] = pair_sum(sum[v], NAME(pair_load)(from + v * PAIR_LANES, n));
+    }
   }
-  if (i < n) {
-    NAME(join_cells)(largest, 1, n - i, i, count, cells, scale, y);
+  for (int v = 0; v < vectors; v++) {
+    NAME(pair_store)(y + v * PAIR_LANES, pair_scaled(sum[v], scale), n);
   }
 }
 
-static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
-  NAME(any_cells)(true, n, count, cells, 1, y);
+ND4C_INLINED void NAME(join_cells)(bool largest, int vectors, int64_t n, const nd4c_pool_cells *at, const char *x,
+                                   float scale, uint16_t *y) {
+  if (largest) {
+    NAME(max_join)(vectors, n, at, x, y);
+  } else {
+    NAME(sum_join)(vectors, n, at, x, scale, y);
+  }
 }
 
-static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y) {
-  NAME(any_cells)(false, n, count, cells, (float)factor, y);
-}
+#define ND4C_CELL_LANES PAIR_LANES
+#define ND4C_CELL_VECTORS HALF_VECTORS
+#define ND4C_CELL_SCALE float
+#include "kernels/cpu/window/pool_windows.h"
 
 static const nd4c_pool_loops NAME(loops) = {.max_cells = NAME(max_cells), .sum_cells = NAME(sum_cells)};

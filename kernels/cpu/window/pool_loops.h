@@ -16,48 +16,38 @@ ND4C_INLINED V NAME(scaled)(bool largest, V sum, T scale) {
 
 /* -- channels side by side -------------------------------------------------------------------------------------- */
 
-/* `vectors` vectors of channels from i on, in registers for all cells of the window. */
-ND4C_INLINED void NAME(join_cells)(bool largest, int vectors, int64_t i, int64_t count, const void *const *cells,
+/* `vectors` vectors of channels, in registers for all cells of the window; `n` channels of a vector that is not whole.
+ * x: where offsets count from. */
+ND4C_INLINED void NAME(join_cells)(bool largest, int vectors, int64_t n, const nd4c_pool_cells *at, const char *x,
                                    T scale, T *y) {
+  const int64_t *offsets = at->offsets;
+  const int64_t count = at->count;
+  const T *first = at->resumed ? y : (const T *)(const void *)(x + offsets[0]);
   V sum[CELL_VECTORS];
   for (int v = 0; v < vectors; v++) {
-    sum[v] = LOAD((const T *)cells[0] + i + v * NAME(LANES));
+    sum[v] = n == NAME(LANES) ? LOAD(first + v * NAME(LANES)) : PART_LOAD(first, n);
   }
-  for (int64_t cell = 1; cell < count; cell++) {
-    const T *x = (const T *)cells[cell] + i;
+  for (int64_t cell = at->resumed ? 0 : 1; cell < count; cell++) {
+    const T *from = (const T *)(const void *)(x + offsets[cell]);
     for (int v = 0; v < vectors; v++) {
-      sum[v] = NAME(joined)(largest, sum[v], LOAD(x + v * NAME(LANES)));
+      V next = n == NAME(LANES) ? LOAD(from + v * NAME(LANES)) : PART_LOAD(from, n);
+      sum[v] = NAME(joined)(largest, sum[v], next);
     }
   }
   for (int v = 0; v < vectors; v++) {
-    STORE(y + i + v * NAME(LANES), NAME(scaled)(largest, sum[v], scale));
-  }
-}
-
-ND4C_INLINED void NAME(any_cells)(bool largest, int64_t n, int64_t count, const void *const *cells, T scale, T *y) {
-  int64_t i = 0;
-  for (; i + CELL_VECTORS * NAME(LANES) <= n; i += CELL_VECTORS * NAME(LANES)) {
-    NAME(join_cells)(largest, CELL_VECTORS, i, count, cells, scale, y);
-  }
-  for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
-    NAME(join_cells)(largest, 1, i, count, cells, scale, y);
-  }
-  if (i < n) {
-    V sum = PART_LOAD((const T *)cells[0] + i, n - i);
-    for (int64_t cell = 1; cell < count; cell++) {
-      sum = NAME(joined)(largest, sum, PART_LOAD((const T *)cells[cell] + i, n - i));
+    V result = NAME(scaled)(largest, sum[v], scale);
+    if (n == NAME(LANES)) {
+      STORE(y + v * NAME(LANES), result);
+    } else {
+      PART_STORE(y, result, n);
     }
-    PART_STORE(y + i, NAME(scaled)(largest, sum, scale), n - i);
   }
 }
 
-static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
-  NAME(any_cells)(true, n, count, cells, 1, y);
-}
-
-static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y) {
-  NAME(any_cells)(false, n, count, cells, (T)factor, y);
-}
+#define ND4C_CELL_LANES NAME(LANES)
+#define ND4C_CELL_VECTORS CELL_VECTORS
+#define ND4C_CELL_SCALE T
+#include "kernels/cpu/window/pool_windows.h"
 
 /* -- positions side by side ------------------------------------------------------------------------------------- */
 

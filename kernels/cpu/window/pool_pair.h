@@ -1,4 +1,4 @@
-/* A vector of 16-bit floats as two vectors of f32, whose largest numbers and sums pools compute. Those of bfloat16 are
+/* A vector of 16-bit floats as two vectors of f32, whose sums pools compute. Those of bfloat16 are
  * taken apart into even and odd ones, for that needs no shuffle; those of float16 into the first and the later ones.
  * pool.c includes this for pool_half.h. */
 #ifndef ND4C_KERNELS_CPU_WINDOW_POOL_PAIR_H
@@ -6,24 +6,21 @@
 
 #include "kernels/cpu/window/pool_vector.h"
 
-/* Numbers of a pair, and pairs that stay in registers while a loop passes over the cells of a window. */
-enum { PAIR_LANES = VECTOR_BYTES / sizeof(uint16_t), PAIR_HALF = PAIR_LANES / 2, PAIR_VECTORS = 2 };
+/* Numbers of a pair. */
+enum { PAIR_LANES = VECTOR_BYTES / sizeof(uint16_t), PAIR_HALF = PAIR_LANES / 2 };
 
 typedef uint32_t pair_words __attribute__((vector_size(VECTOR_BYTES), aligned(2), may_alias));
 typedef struct pool_pair {
   vector_float32 first, second;
 } pool_pair;
 
-ND4C_INLINED pool_pair pair_joined(bool largest, pool_pair a, pool_pair b) {
-  if (largest) {
-    return (pool_pair){vector_larger_float32(a.first, b.first), vector_larger_float32(a.second, b.second)};
-  }
+ND4C_INLINED pool_pair pair_sum(pool_pair a, pool_pair b) {
   return (pool_pair){a.first + b.first, a.second + b.second};
 }
 
-ND4C_INLINED pool_pair pair_scaled(bool largest, pool_pair sum, float scale) {
+ND4C_INLINED pool_pair pair_scaled(pool_pair sum, float scale) {
   const vector_float32 factor = vector_repeat_float32(scale);
-  return largest ? sum : (pool_pair){sum.first * factor, sum.second * factor};
+  return (pool_pair){sum.first * factor, sum.second * factor};
 }
 
 /* The first n of a pair's numbers; behind them lie zeros. */
@@ -57,7 +54,7 @@ ND4C_INLINED pool_pair pair_load_bfloat16(const uint16_t *from, int64_t n) {
   return (pool_pair){(vector_float32)(words << 16), (vector_float32)(words & 0xffff0000)};
 }
 
-/* Rounds as nd4c_bfloat16_round does: numbers that are the largest of some have nothing to round. */
+/* Rounds as nd4c_bfloat16_round does. */
 ND4C_INLINED pair_words pair_rounded(vector_float32 x) {
   const pair_words bits = (pair_words)x;
   return bits + (0x7fff + (bits >> 16 & 1));

@@ -16,12 +16,13 @@ typedef struct job {
   const nd4c_tensor *x, *y;
   int64_t bytes;
   bool average, count_padding;
-  int64_t cells;              /* of a window */
-  int64_t offsets[MAX_CELLS]; /* channels side by side: in bytes, of the cells from a window's first one; if they fit */
-  nd4c_pool_line line;        /* rows of positions: how windows lie along the last axis */
-  char *scratch;              /* of each worker lines, and rows of factors */
+  int64_t cells;       /* of a window */
+  nd4c_pool_line line; /* rows of positions: how windows lie along the last axis */
+  char *scratch;       /* of each worker lines, and rows of factors */
   int64_t lines, line_bytes, factor_bytes, worker_bytes;
-  int64_t whole_first, whole_last; /* rows of windows that lie inside x along the one axis before the last */
+  /* Windows that lie inside x: channels side by side, along the last axis; rows of positions, along the one axis before
+   * it, if bands can be used. */
+  int64_t whole_first, whole_last;
 } job;
 
 /* Cells [first, last) of a window along one axis that lie inside x, and how many the mean counts. */
@@ -51,6 +52,15 @@ static extent axis_extent(const job *j, int32_t axis, int64_t output) {
   return e;
 }
 
+/* Finds the windows that lie inside x along an axis. The step of a single window may be huge. */
+static void find_whole(job *j, int32_t axis) {
+  const nd4c_ref_window *w = &j->window;
+  int64_t windows = j->y->shape[axis + 2], step = windows > 1 ? w->stride[axis] : 1;
+  int64_t farthest = (w->kernel[axis] - 1) * w->dilation[axis] - w->pad_begin[axis];
+  j->whole_last = clamp(cells_before(farthest, step, w->input[axis]), 0, windows);
+  j->whole_first = clamp(cells_before(-w->pad_begin[axis], step, 0), 0, j->whole_last);
+}
+
 static void fill(const job *j, int64_t n, double value, void *to) {
   nd4c_simd_row_loops(j->y->dtype)->fill(n, value, to);
 }
@@ -74,8 +84,8 @@ static cell_walk walk_start(const job *j, const int64_t *output) {
   return walk;
 }
 
-static int64_t walk_cells(const job *j, cell_walk *walk, const int64_t *output, const char *base, int64_t most,
-                          const void **cells) {
+/* Finds where the next cells lie, `most` at most, in bytes from the image; returns their number. */
+static int64_t walk_cells(const job *j, cell_walk *walk, const int64_t *output, int64_t most, int64_t *offsets) {
   const nd4c_ref_window *w = &j->window;
   int64_t count = 0;
   for (; walk->left > 0 && count < most; walk->left--) {
@@ -84,7 +94,7 @@ static int64_t walk_cells(const job *j, cell_walk *walk, const int64_t *output, 
       int64_t position = output[i] * w->stride[i] - w->pad_begin[i] + walk->at[i] * w->dilation[i];
       offset += position * j->x->strides[i + 2];
     }
-    cells[count++] = base + offset * j->bytes;
+    offsets[count++] = offset * j->bytes;
     for (int32_t i = w->spatial - 1; i >= 0 && ++walk->at[i] == walk->extents[i].last; i--) {
       walk->at[i] = walk->extents[i].first;
     }
@@ -105,76 +115,56 @@ static void fill_cells(const job *j, int64_t channels, char *to) {
   }
 }
 
-static void find_offsets(job *j) {
-  const nd4c_ref_window *w = &j->window;
-  for (int64_t cell = 0; cell < j->cells && j->cells <= MAX_CELLS; cell++) {
-    int64_t rest = cell, offset = 0;
-    for (int32_t i = w->spatial - 1; i >= 0; i--) {
-      offset += rest % w->kernel[i] * w->dilation[i] * j->x->strides[i + 2];
-      rest /= w->kernel[i];
-    }
-    j->offsets[cell] = offset * j->bytes;
-  }
-}
-
-/* The cells of a window that lies inside x as a whole, as most do; false for another one. */
-static bool whole_window(const job *j, const int64_t *output, const char *base, const void **cells) {
-  const nd4c_ref_window *w = &j->window;
-  int64_t first = 0;
-  for (int32_t i = 0; i < w->spatial; i++) {
-    int64_t at = output[i] * w->stride[i] - w->pad_begin[i];
-    if (at < 0 || at + (w->kernel[i] - 1) * w->dilation[i] >= w->input[i]) {
-      return false;
-    }
-    first += at * j->x->strides[i + 2];
-  }
-  for (int64_t cell = 0; cell < j->cells && j->cells <= MAX_CELLS; cell++) {
-    cells[cell] = base + first * j->bytes + j->offsets[cell];
-  }
-  return j->cells <= MAX_CELLS;
-}
-
-static void join_cells(const job *j, int64_t count, const void *const *cells, double factor, char *to) {
-  if (j->average) {
-    j->loops->sum_cells(j->y->shape[1], count, cells, factor, to);
-  } else {
-    j->loops->max_cells(j->y->shape[1], count, cells, to);
-  }
-}
-
-static void pool_position(const job *j, const int64_t *output, const char *base, char *to) {
-  const void *cells[MAX_CELLS];
-  if (whole_window(j, output, base, cells)) {
-    join_cells(j, j->cells, cells, 1 / (double)j->cells, to);
-    return;
-  }
+/* Pools the window at `output` and those after it along the last axis; several must lie inside x along that axis, since
+ * their cells lie as those of the first one. */
+static void pool_windows(const job *j, const int64_t *output, int64_t windows, const char *image, char *to) {
+  int32_t last = j->window.spatial - 1;
+  int64_t offsets[MAX_CELLS], counted = 1;
   cell_walk walk = walk_start(j, output);
-  int64_t counted = 1;
-  for (int32_t i = 0; i < j->window.spatial; i++) {
+  nd4c_pool_cells cells = {.channels = j->y->shape[1],
+                           .windows = windows,
+                           .offsets = offsets,
+                           .x = image,
+                           .x_step = windows > 1 ? j->window.stride[last] * j->x->strides[last + 2] * j->bytes : 0,
+                           .y = to,
+                           .y_step = j->y->strides[last + 2] * j->bytes};
+  for (int32_t i = 0; i <= last; i++) {
     counted *= walk.extents[i].counted;
   }
-  if (walk.left == 0) {
-    fill_cells(j, j->y->shape[1], to);
+  for (int64_t i = 0; walk.left == 0 && i < windows; i++) {
+    fill_cells(j, cells.channels, to + i * cells.y_step);
   }
-  for (int64_t taken = 0; walk.left > 0; taken = 1) { /* the result so far counts as a cell */
-    cells[0] = to;
-    int64_t count = taken + walk_cells(j, &walk, output, base, MAX_CELLS - taken, cells + taken);
-    join_cells(j, count, cells, walk.left > 0 ? 1 : 1 / (double)(counted > 0 ? counted : 1), to);
+  for (; walk.left > 0; cells.resumed = true) {
+    cells.count = walk_cells(j, &walk, output, MAX_CELLS, offsets);
+    if (j->average) {
+      j->loops->sum_cells(&cells, walk.left > 0 ? 1 : 1 / (double)(counted > 0 ? counted : 1));
+    } else {
+      j->loops->max_cells(&cells);
+    }
   }
 }
 
+/* Positions [begin, end), a row of the last axis after the other. */
 static void position_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
+  const nd4c_tensor *x = j->x, *y = j->y;
+  int32_t last = j->window.spatial - 1;
   (void)worker;
-  for (int64_t index = begin; index < end; index++) {
-    int64_t output[3], rest = index, y_offset = 0;
-    for (int32_t i = j->window.spatial - 1; i >= 0; i--) {
-      output[i] = rest % j->y->shape[i + 2];
-      rest /= j->y->shape[i + 2];
-      y_offset += output[i] * j->y->strides[i + 2];
+  while (begin < end) {
+    int64_t output[3], rest = begin, y_offset = 0;
+    for (int32_t i = last; i >= 0; i--) {
+      output[i] = rest % y->shape[i + 2];
+      rest /= y->shape[i + 2];
+      y_offset += i < last ? output[i] * y->strides[i + 2] : 0;
     }
-    const char *base = (const char *)j->x->data + rest * j->x->strides[0] * j->bytes;
-    pool_position(j, output, base, (char *)j->y->data + (y_offset + rest * j->y->strides[0]) * j->bytes);
+    const char *image = (const char *)x->data + rest * x->strides[0] * j->bytes;
+    char *row = (char *)y->data + (y_offset + rest * y->strides[0]) * j->bytes;
+    int64_t row_end = end - begin < y->shape[last + 2] - output[last] ? output[last] + end - begin : y->shape[last + 2];
+    for (int64_t windows = 0; output[last] < row_end; output[last] += windows, begin += windows) {
+      bool whole = output[last] >= j->whole_first && output[last] < j->whole_last;
+      windows = whole ? clamp(j->whole_last, 0, row_end) - output[last] : 1;
+      pool_windows(j, output, windows, image, row + output[last] * y->strides[last + 2] * j->bytes);
+    }
   }
 }
 
@@ -201,9 +191,7 @@ static void job_lines(job *j) {
   if (w->spatial == 2 && nd4c_pool_has_band(line, w->kernel[0]) && w->stride[0] <= FARTHEST &&
       w->dilation[0] <= FARTHEST && w->pad_begin[0] <= FARTHEST) {
     j->lines = ND4C_POOL_LINES;
-    int64_t farthest = (w->kernel[0] - 1) * w->dilation[0] - w->pad_begin[0];
-    j->whole_first = cells_before(-w->pad_begin[0], w->stride[0], 0);
-    j->whole_last = clamp(cells_before(farthest, w->stride[0], w->input[0]), 0, j->y->shape[2]);
+    find_whole(j, 0);
   }
   j->worker_bytes = j->lines * j->line_bytes + FACTOR_ROWS * j->factor_bytes;
 }
@@ -413,7 +401,7 @@ static job job_of(const nd4c_call *call) {
            .scratch = call->scratch};
   nd4c_cpu_pool_window(call, &j.window);
   if (by_channels(call)) {
-    find_offsets(&j);
+    find_whole(&j, j.window.spatial - 1);
   } else {
     job_lines(&j);
   }
