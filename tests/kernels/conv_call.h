@@ -1,5 +1,5 @@
 /* Calls of conv for the tests of single kernels (test_winograd.c, test_conv_panels.c, test_conv_few.c,
- * test_conv_direct.c, test_depthwise_last.c): operands with random contents. */
+ * test_conv_direct.c, test_conv_dots.c, test_depthwise_last.c): operands with random contents. */
 #ifndef ND4C_TESTS_KERNELS_CONV_CALL_H
 #define ND4C_TESTS_KERNELS_CONV_CALL_H
 

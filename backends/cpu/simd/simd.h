@@ -33,6 +33,7 @@
 #include "kernels/cpu/window/depthwise.h"
 #include "kernels/cpu/window/depthwise_last.h"
 #include "kernels/cpu/window/direct.h"
+#include "kernels/cpu/window/dots.h"
 #include "kernels/cpu/window/few.h"
 #include "kernels/cpu/window/pool.h"
 #include "kernels/cpu/window/winograd.h"

@@ -67,3 +67,27 @@ void nd4c_cpu_conv_transpose_window(const nd4c_call *call, nd4c_ref_window *wind
     window->pad_begin[i] = transposed_pad(call, window, i);
   }
 }
+
+int64_t nd4c_cpu_cell_step(const nd4c_tensor *x) {
+  int64_t step = x->shape[1], cells = 1;
+  for (int32_t i = x->rank - 1; i >= 1; i--) {
+    const int32_t axis = i == 1 ? 0 : i; /* the batch is the outermost axis */
+    if (x->shape[axis] == 1) {
+      continue;
+    }
+    step = cells == 1 ? x->strides[axis] : step;
+    if (x->strides[axis] != step * cells) {
+      return 0;
+    }
+    cells *= x->shape[axis];
+  }
+  return x->shape[1] == 1 || x->strides[1] == 1 ? step : 0;
+}
+
+bool nd4c_cpu_sees_one_cell(const nd4c_ref_window *w, const nd4c_tensor *x, const nd4c_tensor *y) {
+  bool one = true;
+  for (int32_t i = 0; i < w->spatial; i++) {
+    one = one && w->kernel[i] == 1 && w->stride[i] == 1 && w->pad_begin[i] == 0 && x->shape[i + 2] == y->shape[i + 2];
+  }
+  return one;
+}

@@ -21,4 +21,9 @@ void nd4c_cpu_conv_window(const nd4c_call *call, nd4c_ref_window *window);
 void nd4c_cpu_conv_transpose_window(const nd4c_call *call, nd4c_ref_window *window);
 void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window);
 
+/* Elements from one cell of a channels-last image to the next, over all images. 0: cells are not equally far apart. */
+int64_t nd4c_cpu_cell_step(const nd4c_tensor *x);
+/* Each window of a conv sees the one cell of x at its own place. */
+bool nd4c_cpu_sees_one_cell(const nd4c_ref_window *w, const nd4c_tensor *x, const nd4c_tensor *y);
+
 #endif

@@ -1,6 +1,6 @@
 /* A vector of 16-bit floats as two vectors of f32, whose sums pools compute. Those of bfloat16 are
  * taken apart into even and odd ones, for that needs no shuffle; those of float16 into the first and the later ones.
- * pool.c includes this for pool_half.h. */
+ * pool.c includes this for pool_half.h, dots.c for its cells of bfloat16. */
 #ifndef ND4C_KERNELS_CPU_WINDOW_POOL_PAIR_H
 #define ND4C_KERNELS_CPU_WINDOW_POOL_PAIR_H
 

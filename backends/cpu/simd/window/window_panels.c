@@ -37,31 +37,6 @@ static int64_t divide_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-/* Elements from one cell of a channels-last image to the next, over all images. 0: cells are not equally far apart. */
-static int64_t step_of_cells(const nd4c_tensor *x) {
-  int64_t step = x->shape[1], cells = 1;
-  for (int32_t i = x->rank - 1; i >= 1; i--) {
-    const int32_t axis = i == 1 ? 0 : i; /* the batch is the outermost axis */
-    if (x->shape[axis] == 1) {
-      continue;
-    }
-    step = cells == 1 ? x->strides[axis] : step;
-    if (x->strides[axis] != step * cells) {
-      return 0;
-    }
-    cells *= x->shape[axis];
-  }
-  return x->shape[1] == 1 || x->strides[1] == 1 ? step : 0;
-}
-
-static bool sees_one_cell(const nd4c_ref_window *w, const nd4c_tensor *x, const nd4c_tensor *y) {
-  bool one = true;
-  for (int32_t i = 0; i < w->spatial; i++) {
-    one = one && w->kernel[i] == 1 && w->stride[i] == 1 && w->pad_begin[i] == 0 && x->shape[i + 2] == y->shape[i + 2];
-  }
-  return one;
-}
-
 /* Workers share rows or columns: whichever repeats fewer reads of the other operand. */
 static void cut(job *j) {
   const int64_t width = j->call->width > 1 ? j->call->width : 1;
@@ -89,10 +64,10 @@ static void job_make(job *j, const nd4c_call *call) {
   j->parameters = nd4c_cpu_activation_parameters(activation, ND4C_FLOAT32);
   j->bias = bias != NULL ? bias->data : NULL;
   j->addend = addend != NULL ? addend->data : NULL;
-  j->addend_step = addend != NULL ? step_of_cells(addend) : 0;
-  j->y_step = step_of_cells(j->y);
+  j->addend_step = addend != NULL ? nd4c_cpu_cell_step(addend) : 0;
+  j->y_step = nd4c_cpu_cell_step(j->y);
   nd4c_cpu_conv_window(call, &j->window);
-  j->x_step = sees_one_cell(&j->window, j->x, j->y) ? step_of_cells(j->x) : 0;
+  j->x_step = nd4c_cpu_sees_one_cell(&j->window, j->x, j->y) ? nd4c_cpu_cell_step(j->x) : 0;
   j->copied = j->x_step == 0;
   j->channels = w->shape[1];
   j->outputs = w->shape[0];
@@ -119,7 +94,7 @@ static const char *refuse(const nd4c_call *call) {
   if (ND4C_INT_OF(call, conv_groups) != 1) {
     return "groups of channels";
   }
-  if (x->strides[1] != 1 || step_of_cells(y) == 0 || (addend != NULL && step_of_cells(addend) == 0)) {
+  if (x->strides[1] != 1 || nd4c_cpu_cell_step(y) == 0 || (addend != NULL && nd4c_cpu_cell_step(addend) == 0)) {
     return "channels do not lie side by side, or cells not equally far apart";
   }
   if (addend != NULL && !nd4c_cpu_same_shape(addend, y)) {
