@@ -46,7 +46,8 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
 /* Records the nodes that compute the gradients of a loss: gradients[i] is the derivative of the loss by values[i], with
  * its shape, and zero if the loss does not depend on it. values NULL: the graph's trainable variables, in their order,
  * of which there are `count` (ARGUMENT otherwise). The loss is one floating number (SHAPE, DTYPE), and so are the
- * elements of the values (DTYPE). UNSUPPORTED: a node between has no gradient; the text names it. These ops have one:
+ * elements of the values (DTYPE). UNSUPPORTED: a node between has no gradient, or a complex operand; the text names it.
+ * Nothing goes through integers and truth values, which change in steps. These ops have a gradient:
  *
  *     functions    add, subtract, multiply, divide, negative, square, sqrt, reciprocal, power, exp, log, sin, cos, erf,
  *                  abs, maximum, minimum, clip (of x), where, cast, copy

@@ -21,8 +21,12 @@ static bool is_floating(const nd4c_graph *graph, nd4c_value value) {
   return nd4c_dtype_get_info(graph->values[value].dtype)->kind == ND4C_KIND_FLOAT;
 }
 
-/* Marks what the nodes compute from marked values. Numbers that are not floating change in steps: nothing that is
- * computed from them has a slope. */
+static bool is_complex(const nd4c_graph *graph, nd4c_value value) {
+  return nd4c_dtype_get_info(graph->values[value].dtype)->kind == ND4C_KIND_COMPLEX;
+}
+
+/* Marks what the nodes compute from marked values. Integers and truth values change in steps: nothing that is computed
+ * from them has a slope. Complex numbers have one, which go_back refuses. */
 static void mark_dependent(const nd4c_graph *graph, bool *depends) {
   for (int32_t i = 0; i < graph->node_count; i++) {
     const nd4c_graph_node *node = &graph->nodes[i];
@@ -31,7 +35,7 @@ static void mark_dependent(const nd4c_graph *graph, bool *depends) {
       any = any || (node->inputs[k] >= 0 && depends[node->inputs[k]]);
     }
     for (int32_t k = 0; k < node->output_count && any; k++) {
-      depends[node->outputs[k]] = is_floating(graph, node->outputs[k]);
+      depends[node->outputs[k]] = is_floating(graph, node->outputs[k]) || is_complex(graph, node->outputs[k]);
     }
   }
 }
@@ -70,6 +74,9 @@ static nd4c_status go_back(backward *b, const nd4c_graph_node *node) {
     nd4c_emitted gradient = ND4C_EMITTED_NONE;
     if (input < 0 || !b->depends[input]) {
       continue;
+    }
+    if (is_complex(b->graph, input)) {
+      return nd4c_fail(ND4C_UNSUPPORTED, "its operand %d is complex, and complex numbers have no gradient", (int)i);
     }
     ND4C_TRY(nd4c_gradient_emit(e, rule, &step, i, &gradient));
     ND4C_TRY(nd4c_emit_cast(e, gradient, nd4c_emitted_get(e, input).dtype, &gradient)); /* the op may have promoted */
@@ -124,9 +131,12 @@ static nd4c_status differentiate(backward *b, nd4c_value loss, const nd4c_value 
 
 static nd4c_status check(const nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count) {
   ND4C_TRY(nd4c_graph_check_value(graph, loss, "nd4c_graph_gradient: the loss"));
-  if (!is_floating(graph, loss) || graph->values[loss].size != 1) {
-    return nd4c_fail(is_floating(graph, loss) ? ND4C_SHAPE : ND4C_DTYPE,
-                     "nd4c_graph_gradient: the loss is not one floating number");
+  if (!is_floating(graph, loss)) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_graph_gradient: the loss has dtype %s, expected a floating one",
+                     nd4c_dtype_name(graph->values[loss].dtype));
+  }
+  if (graph->values[loss].size != 1) {
+    return nd4c_fail(ND4C_SHAPE, "nd4c_graph_gradient: the loss is not one number; sum or mean makes one of several");
   }
   for (int32_t i = 0; i < count; i++) {
     ND4C_TRY(nd4c_graph_check_value(graph, values[i], "nd4c_graph_gradient"));

@@ -431,7 +431,8 @@ def test_forms_of_gradients():
 def test_gradients_that_are_refused():
     x = nd4c.asarray([1.0, 2.0])
     for function, arguments, cls, text in (
-            (lambda a: a * 2, (x,), ValueError, "the loss is not one floating number"), (lambda a: nd4c.sum(a), (nd4c.asarray([1, 2]),), TypeError, "not one floating number"),
+            (lambda a: a * 2, (x,), ValueError, "the loss is not one number; sum or mean"), (lambda a: nd4c.sum(a), (nd4c.asarray([1, 2]),), TypeError, "the loss has dtype int64, expected a floating one"),
+            (lambda a: nd4c.sum(nd4c.abs(a * 1j)), (x,), NotImplementedError, "is complex, and complex numbers have no gradient"),
             (lambda a: nd4c.sum(nd4c.cumulative_sum(a)), (x,), NotImplementedError, "cumulative_sum.*gradient|gradient.*cumulative_sum"),
             (lambda a: 3.0, (x,), TypeError, "gave a float"), (lambda a: nd4c.sum(a), (), TypeError, "argnums has 0")):
         with pytest.raises(cls, match=text):

@@ -107,7 +107,7 @@ static void what_has_no_gradient_is_named(void **unused) {
   expect_failure(nd4c_graph_gradient(graph, good, NULL, 1, gradients), ND4C_ARGUMENT,
                  "nd4c_graph_gradient: room was given for 1, the graph has 2 trainable variables");
   expect_failure(nd4c_graph_gradient(graph, w, NULL, 2, gradients), ND4C_SHAPE,
-                 "nd4c_graph_gradient: the loss is not one floating number");
+                 "nd4c_graph_gradient: the loss is not one number; sum or mean makes one of several");
   assert_int_equal(nd4c_graph_node_count(graph), nodes);
   assert_int_equal(nd4c_graph_value_count(graph), values);
   CHECK_OK(nd4c_graph_gradient(graph, good, NULL, 2, gradients)); /* what is not on the way does not matter */
@@ -121,6 +121,29 @@ static void what_has_no_gradient_is_named(void **unused) {
   (void)apart;
   check_release(outputs, 2);
   nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* The real part of a square, through a complex number; its magnitude; and what no complex number is between. */
+static void complex_numbers_have_none(void **unused) {
+  (void)unused;
+  nd4c_graph *graph = NULL;
+  nd4c_value wide = ND4C_VALUE_NONE, same = ND4C_VALUE_NONE, gradient = -7;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value x = check_input(graph, "x", 2, shape);
+  const nd4c_attr to_complex = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_COMPLEX64}};
+  const nd4c_attr to_double = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_FLOAT64}};
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_cast, &x, 1, &to_complex, 1, NULL, &wide, 1));
+  CHECK_OK(nd4c_graph_op(graph, ND4C_OP_cast, &x, 1, &to_double, 1, NULL, &same, 1));
+  const nd4c_value magnitude = mean_of(graph, check_unary(graph, ND4C_OP_abs, wide));
+  expect_failure(nd4c_graph_gradient(graph, magnitude, &x, 1, &gradient), ND4C_UNSUPPORTED,
+                 "nd4c_graph_gradient: abs: its operand 0 is complex, and complex numbers have no gradient");
+  const nd4c_value part = mean_of(graph, check_unary(graph, ND4C_OP_real, wide));
+  assert_int_equal(nd4c_graph_gradient(graph, part, &x, 1, &gradient), ND4C_UNSUPPORTED);
+  assert_int_equal(gradient, -7);
+  expect_failure(nd4c_graph_gradient(graph, wide, &x, 1, &gradient), ND4C_DTYPE,
+                 "nd4c_graph_gradient: the loss has dtype complex64, expected a floating one");
+  CHECK_OK(nd4c_graph_gradient(graph, mean_of(graph, same), &x, 1, &gradient));
   nd4c_graph_destroy(graph);
 }
 
@@ -231,9 +254,8 @@ static void a_plan_trains_a_line(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rules_agree_with_differences),
-      cmocka_unit_test(what_has_no_gradient_is_named),
-      cmocka_unit_test(refused_gradients_leave_no_names),
+      cmocka_unit_test(rules_agree_with_differences), cmocka_unit_test(what_has_no_gradient_is_named),
+      cmocka_unit_test(complex_numbers_have_none),    cmocka_unit_test(refused_gradients_leave_no_names),
       cmocka_unit_test(a_plan_trains_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
