@@ -11,8 +11,8 @@ _FUNCTIONS = {
     "mm": "matmul", "bmm": "matmul", "mv": "matvec", "rand": "random.random",
     "randn": "random.standard_normal", "randint": "random.integers", "randperm": "random.permutation",
     "manual_seed": "random.seed", "set_seed": "random.seed", "relu": "nn.relu", "gelu": "nn.gelu",
-    "one_hot": "ops.one_hot", "norm": "linalg.norm", "no_grad": None, "jit": None, "grad": None, "optim": None,
-    "autograd": None, "value_and_grad": None, "vmap": "vectorize", "compile": None,
+    "one_hot": "ops.one_hot", "norm": "linalg.norm", "no_grad": None, "jit": "compile", "optim": None,
+    "autograd": "grad", "vmap": "vectorize",
     "reduce_sum": "sum", "reduce_mean": "mean", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "prod",
     "reduce_any": "any", "reduce_all": "all", "gather_nd": "ops.gather_nd", "gt": "greater", "lt": "less",
     "ge": "greater_equal", "le": "less_equal", "eq": "equal", "ne": "not_equal", "numel": "size",
@@ -136,7 +136,7 @@ def _advice(module, name):
     else:
         word = replacement(name)
     if word == "":
-        return "it records no gradients and compiles no Python functions; nd4c.onnx runs models"
+        return "arrays record no gradients: nd4c.grad differentiates functions, and nd4c.compile compiles them"
     return word and "did you mean nd4c.%s?" % word
 
 
