@@ -40,6 +40,7 @@ static void paddings_and_extents(void **state) {
       {7, 3, 1, 2, UPPER, false, 2, 2, 7},         {8, 1, 3, 1, UPPER, false, 0, 0, 3},
       {0, 3, 1, 1, LOWER, false, 0, 0, 0},         {8, 3, 2, 1, VALID, false, 0, 0, 3},
       {8, 3, 2, 1, VALID, true, 0, 0, 4},          {huge, 1, 1, 1, UPPER, false, 0, 0, INT64_MAX},
+      {1, 2, 2, 1, GIVEN, true, 0, 0, 1},          {2, 3, 3, 2, GIVEN, true, 1, 0, 1},
       {huge, 1, huge, huge, VALID, true, 0, 0, 1}, {1, huge, 1, 1, UPPER, false, INT64_MAX / 2, INT64_MAX / 2, 1},
   };
   for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
@@ -50,6 +51,18 @@ static void paddings_and_extents(void **state) {
       fail_msg("record %zu: status %s, pads %lld and %lld, output %lld", i, nd4c_status_name(status),
                (long long)window.pad_begin[0], (long long)window.pad_end[0], (long long)window.output[0]);
     }
+  }
+}
+
+/* A window that reaches beyond the input by a step or more begins outside, also in ceil mode. */
+static void long_windows_are_refused(void **state) {
+  (void)state;
+  const window_record records[] = {{1, 3, 2, 1, ND4C_AUTO_PAD_EXPLICIT, true, 0, 0, 0},
+                                   {1, 2, 2, 1, ND4C_AUTO_PAD_EXPLICIT, false, 0, 0, 0},
+                                   {0, 2, 3, 1, ND4C_AUTO_PAD_EXPLICIT, true, 0, 0, 0}};
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+    nd4c_window window;
+    assert_int_equal(resolve(&records[i], &window), ND4C_SHAPE);
   }
 }
 
@@ -72,6 +85,7 @@ static void wrong_axes_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(paddings_and_extents), cmocka_unit_test(wrong_axes_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(paddings_and_extents), cmocka_unit_test(long_windows_are_refused),
+                                     cmocka_unit_test(wrong_axes_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

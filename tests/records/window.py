@@ -267,6 +267,7 @@ WINDOWS = [  # shape, kernel, attributes
     ((2, 1, 6, 5), [2, 2], {"strides": [2, 2], "dilations": [2, 3]}),
     ((1, 2, 5, 5), [3, 3], {"strides": [2, 2], "ceil_mode": True}),
     ((1, 1, 4, 4), [2, 2], {"strides": [3, 3], "ceil_mode": True, "pads": [0, 1, 0, 1]}),
+    ((2, 3, 1, 5), [2, 2], {"strides": [2, 2], "ceil_mode": True}),
     ((1, 2, 5, 4), [3, 2], {"strides": [2, 2], "auto_pad": 1}),
     ((1, 2, 5, 4), [2, 2], {"auto_pad": 2}),
     ((1, 2, 5, 4), [2, 2], {"strides": [2, 2], "auto_pad": 3}),

@@ -71,6 +71,13 @@ static bool count_partial(const nd4c_inference *inference, const nd4c_window *wi
          nd4c_extents_maximum(inference->extents, *steps, up, steps);
 }
 
+/* Whether a single window is all there is in ceil mode, since it reaches beyond the padded input by less than a step.
+ * Of extents that are not numbers it is not: whole windows are the rule. */
+static bool is_partial_alone(const nd4c_window *window, int32_t axis, int64_t reach, int64_t padded) {
+  const bool known = padded >= 0 && reach >= 0 && window->input[axis] > 0;
+  return known && padded < reach && reach - padded < window->stride[axis];
+}
+
 static nd4c_status resolve_explicit(const nd4c_inference *inference, nd4c_window *window, int32_t axis,
                                     bool ceil_mode) {
   const nd4c_op_info *op = inference->op;
@@ -79,6 +86,10 @@ static nd4c_status resolve_explicit(const nd4c_inference *inference, nd4c_window
   if (!nd4c_rule_add(inference, input, window->pad_begin[axis], &padded) ||
       !nd4c_rule_add(inference, padded, window->pad_end[axis], &padded)) {
     return too_large(inference, axis);
+  }
+  if (ceil_mode && is_partial_alone(window, axis, reach, padded)) {
+    window->output[axis] = 1;
+    return ND4C_OK;
   }
   if (!nd4c_rule_is_at_least(inference, padded, reach)) {
     return nd4c_fail(ND4C_SHAPE,
