@@ -115,9 +115,9 @@ ND4C_INLINED void add_eight(floats_at at, int64_t n, const char *line, int64_t s
   static void add_eight_rows_##d(int64_t n, const char *line, int64_t step, void *accumulators, bool set) { \
     add_eight(at_##d, n, line, step, accumulators, set);                                                    \
   }
+#define ADD_EIGHT_HALF_ROWS(D, d, kind) ADD_EIGHT_ROWS(d)
 ADD_EIGHT_ROWS(float32)
-ADD_EIGHT_ROWS(bfloat16)
-ADD_EIGHT_ROWS(float16)
+ND4C_HALF_DTYPES(ADD_EIGHT_HALF_ROWS)
 
 #define ND4C_TEMPLATE "kernels/cpu/reduction/fold_extreme.h"
 #define ND4C_KINDS ND4C_WIDE_FLOAT
