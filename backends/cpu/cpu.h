@@ -87,6 +87,11 @@ bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...)
 
 enum { ND4C_CPU_MAX_RANK = 32, ND4C_CPU_CACHE_LINE = 64 };
 
+/* a / b rounded up, of a >= 0 and b > 0. */
+static inline int64_t nd4c_cpu_divide_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
 /* Bytes an element; 0 for a dtype that this backend does not compute, and for packed ones. */
 static inline int32_t nd4c_cpu_dtype_bytes(nd4c_dtype dtype) {
 #define ND4C_CPU_DTYPE_BYTES(NAME, name, kind) [ND4C_##NAME] = sizeof(nd4c_c_##name),

@@ -22,10 +22,6 @@ typedef struct job {
   int64_t panels, column_parts; /* panels: of all columns */
 } job;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 static bool has_step(const nd4c_cpu_matrices *x, int32_t axis) {
   return x->shape[axis] == 1 || x->strides[axis] == 1;
 }
@@ -101,7 +97,7 @@ static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout 
                .n = p.n,
                .k = p.k,
                .to = to->data};
-  nd4c_cpu_parallel(divide_up(p.n, j.strips.columns), 1, call->width, pack_range, &j);
+  nd4c_cpu_parallel(nd4c_cpu_divide_up(p.n, j.strips.columns), 1, call->width, pack_range, &j);
   return ND4C_OK;
 }
 
@@ -113,20 +109,20 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
 
 /* Parts of about equal size, as many as the workers can share evenly. */
 static void cut(job *j, int32_t width) {
-  j->row_parts = divide_up(j->p.m, BLOCK_ROWS);
-  j->block = divide_up(divide_up(j->p.m, j->row_parts), j->loops->strip_rows) * j->loops->strip_rows;
-  j->row_parts = divide_up(j->p.m, j->block);
-  j->panels = divide_up(j->p.n, j->loops->strip_columns);
-  j->column_parts = divide_up(j->panels, BLOCK_PANELS);
+  j->row_parts = nd4c_cpu_divide_up(j->p.m, BLOCK_ROWS);
+  j->block = nd4c_cpu_divide_up(nd4c_cpu_divide_up(j->p.m, j->row_parts), j->loops->strip_rows) * j->loops->strip_rows;
+  j->row_parts = nd4c_cpu_divide_up(j->p.m, j->block);
+  j->panels = nd4c_cpu_divide_up(j->p.n, j->loops->strip_columns);
+  j->column_parts = nd4c_cpu_divide_up(j->panels, BLOCK_PANELS);
   const bool even = width <= 1 || j->row_parts % width == 0;
-  j->column_parts = even ? j->column_parts : divide_up(j->column_parts, width) * width;
+  j->column_parts = even ? j->column_parts : nd4c_cpu_divide_up(j->column_parts, width) * width;
   j->column_parts = j->column_parts < j->panels ? j->column_parts : j->panels;
 }
 
 /* From the sums of a part's row to the next one's: no multiple of 4 KiB, at which rows would share a few lines of the
  * L1 cache, as those of y often do. */
 static int64_t sums_step(const job *j) {
-  return divide_up(j->panels, j->column_parts) * j->loops->strip_columns + SUMS_GAP;
+  return nd4c_cpu_divide_up(j->panels, j->column_parts) * j->loops->strip_columns + SUMS_GAP;
 }
 
 /* Sums that are complete at once are kept nowhere. */

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/window.h"
+#include "kernels/types.h"
 
 #define ND4C_SIMD_ROW_DTYPES (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64))
 
@@ -41,6 +42,12 @@ int64_t nd4c_simd_run(const nd4c_tensor *x, const nd4c_tensor *y, int32_t first,
 static inline int64_t nd4c_simd_grain(int64_t elements_a_row) {
   int64_t rows = 16384 / (elements_a_row + 1);
   return rows > 1 ? rows : 1;
+}
+
+/* An element of f32 or bfloat16; `at` counts from the tensor's data. */
+static inline float nd4c_cpu_wide_element(const nd4c_tensor *x, int64_t at) {
+  return x->dtype == ND4C_FLOAT32 ? ((const float *)x->data)[at]
+                                  : nd4c_bfloat16_to_float(((const uint16_t *)x->data)[at]);
 }
 
 #endif

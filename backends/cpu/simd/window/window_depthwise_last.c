@@ -3,7 +3,6 @@
  * oneDNN's where it is faster, and after it. */
 #include "backends/cpu/simd/rows.h"
 #include "backends/cpu/support/packed_weights.h"
-#include "kernels/cpu/support/half.h"
 
 /* MOST_TAPS: of a filter. ROW_BYTES: of a worker's row of sums. ITEMS: for a worker at least, so that they share the
  * rows evenly; rows are cut into parts of channels for that. */
@@ -22,10 +21,6 @@ typedef struct job {
   float *start;             /* the bias in the kernel's order, `padded` elements, before the workers' rows */
   int64_t row_elements;     /* of a worker's row of sums; 0: they are written to y */
 } job;
-
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /* Windows of three cells every two share too few for strips to pay in f32 (1.1 of the time). */
 static bool is_strip(const nd4c_ref_window *w, bool narrow) {
@@ -62,15 +57,15 @@ static void job_make(job *j, const nd4c_call *call) {
   j->narrow = j->y->dtype == ND4C_BFLOAT16;
   j->strips = is_strip(&j->window, j->narrow);
   j->channels = j->y->shape[1];
-  j->padded = divide_up(j->channels, block) * block;
+  j->padded = nd4c_cpu_divide_up(j->channels, block) * block;
   j->height = j->y->shape[2];
   j->width = j->y->shape[3];
   const int64_t rows = j->y->shape[0] * j->height, width = call->width > 1 ? call->width : 1;
-  const int64_t blocks = j->padded / block, most = divide_up(blocks, PART_BLOCKS);
-  j->parts = divide_up(width * ITEMS, rows);
+  const int64_t blocks = j->padded / block, most = nd4c_cpu_divide_up(blocks, PART_BLOCKS);
+  j->parts = nd4c_cpu_divide_up(width * ITEMS, rows);
   j->parts = width == 1 ? 1 : j->parts < most ? j->parts : most;
-  j->part = divide_up(blocks, j->parts) * block;
-  j->parts = divide_up(j->channels, j->part);
+  j->part = nd4c_cpu_divide_up(blocks, j->parts) * block;
+  j->parts = nd4c_cpu_divide_up(j->channels, j->part);
   j->row_elements = writes_sums(j) ? j->width * j->part : 0;
   j->start = call->scratch;
 }
@@ -139,15 +134,6 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 
 /* -- packing ------------------------------------------------------------------------------------------------------ */
 
-static float element(const nd4c_tensor *x, int64_t at) {
-  float wide;
-  if (x->dtype == ND4C_FLOAT32) {
-    return ((const float *)x->data)[at];
-  }
-  nd4c_widen_bfloat16(1, (const uint16_t *)x->data + at, &wide);
-  return wide;
-}
-
 static int64_t place_of(bool narrow, int64_t channel) {
   return narrow ? nd4c_simd.depthwise_last->spread(channel) : channel;
 }
@@ -159,23 +145,23 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  nd4c_cpu_packed_describe(w, form, block, w->dtype,
-                           divide_up(w->shape[0], block) * block * (w->size / w->shape[0]) * (int64_t)sizeof(float),
-                           layout);
+  nd4c_cpu_packed_describe(
+      w, form, block, w->dtype,
+      nd4c_cpu_divide_up(w->shape[0], block) * block * (w->size / w->shape[0]) * (int64_t)sizeof(float), layout);
   return true;
 }
 
 /* Weights are few, so the calling thread packs them all. */
 static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to) {
   const nd4c_tensor *w = &call->inputs[input];
-  const int64_t block = nd4c_simd.depthwise_last->block, padded = divide_up(w->shape[0], block) * block;
+  const int64_t block = nd4c_simd.depthwise_last->block, padded = nd4c_cpu_divide_up(w->shape[0], block) * block;
   const int64_t taps = w->shape[2] * w->shape[3];
   float *at = to->data;
   memset(at, 0, (size_t)layout->bytes);
   for (int64_t tap = 0; tap < taps; tap++, at += padded) {
     const int64_t cell = tap / w->shape[3] * w->strides[2] + tap % w->shape[3] * w->strides[3];
     for (int64_t channel = 0; channel < w->shape[0]; channel++) {
-      at[place_of(w->dtype == ND4C_BFLOAT16, channel)] = element(w, channel * w->strides[0] + cell);
+      at[place_of(w->dtype == ND4C_BFLOAT16, channel)] = nd4c_cpu_wide_element(w, channel * w->strides[0] + cell);
     }
   }
   return ND4C_OK;
@@ -205,8 +191,8 @@ typedef struct row_work {
 /* The first tap of an axis that sees a cell, and the one after the last, for window `index`. */
 static void tap_range(const nd4c_ref_window *w, int32_t axis, int64_t index, int64_t *first, int64_t *end) {
   const int64_t start = index * w->stride[axis] - w->pad_begin[axis], apart = w->dilation[axis];
-  *first = start < 0 ? divide_up(-start, apart) : 0;
-  *end = start >= w->input[axis] ? 0 : divide_up(w->input[axis] - start, apart);
+  *first = start < 0 ? nd4c_cpu_divide_up(-start, apart) : 0;
+  *end = start >= w->input[axis] ? 0 : nd4c_cpu_divide_up(w->input[axis] - start, apart);
   *end = *end < w->kernel[axis] ? *end : w->kernel[axis];
 }
 
@@ -242,7 +228,7 @@ static void compute_places(const row_work *r, int64_t column, int64_t places) {
 static void compute_row(const row_work *r) {
   const job *j = r->j;
   const nd4c_ref_window *w = &j->window;
-  int64_t first = divide_up(w->pad_begin[1], w->stride[1]);
+  int64_t first = nd4c_cpu_divide_up(w->pad_begin[1], w->stride[1]);
   const int64_t room = w->input[1] + w->pad_begin[1] - (w->kernel[1] - 1) * w->dilation[1] - 1;
   int64_t end = room < 0 ? 0 : room / w->stride[1] + 1;
   end = end < j->width ? end : j->width;
@@ -329,7 +315,7 @@ static nd4c_status run(const nd4c_call *call) {
   job_make(&j, call);
   memset(j.start, 0, (size_t)j.padded * sizeof *j.start);
   for (int64_t channel = 0; channel < j.channels && j.bias != NULL; channel++) {
-    j.start[place_of(j.narrow, channel)] = element(j.bias, channel);
+    j.start[place_of(j.narrow, channel)] = nd4c_cpu_wide_element(j.bias, channel);
   }
   const int64_t work = j.width * j.window.kernel[0] * j.window.kernel[1] * j.part;
   nd4c_cpu_parallel(j.y->shape[0] * j.height * j.parts, 65536 / work + 1, call->width, row_range, &j);

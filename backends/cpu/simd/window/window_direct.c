@@ -31,10 +31,6 @@ typedef struct job {
   int64_t offsets[MOST_CELLS];
 } job;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
@@ -48,7 +44,7 @@ static int64_t rows_of_block(const job *j, int64_t workers) {
   const double multiplications = (double)j->y->size * (double)(j->w->size / j->outputs);
   const double worth = 1 + multiplications / GRAIN;
   const int64_t parts = worth < (double)workers ? (int64_t)worth : workers;
-  const int64_t shared = divide_up(j->height * j->y->shape[0], parts);
+  const int64_t shared = nd4c_cpu_divide_up(j->height * j->y->shape[0], parts);
   const int64_t most = BAND_BYTES / (j->row_length * (int64_t)sizeof(float)) - rows_seen(j, 1);
   const int64_t fitting = most < 0 ? 1 : most / j->window.stride[0] + 1;
   return least(least(fitting, shared), j->height);
@@ -62,9 +58,9 @@ static void cut(job *j, int64_t workers) {
   j->after = seen - j->before - j->inside;
   j->row_length = (j->before + j->inside + j->after) * j->channels;
   j->rows = rows_of_block(j, workers);
-  j->blocks = divide_up(j->height, j->rows);
-  j->rows = divide_up(j->height, j->blocks);
-  j->blocks = divide_up(j->height, j->rows);
+  j->blocks = nd4c_cpu_divide_up(j->height, j->rows);
+  j->rows = nd4c_cpu_divide_up(j->height, j->blocks);
+  j->blocks = nd4c_cpu_divide_up(j->height, j->rows);
   j->beyond = nd4c_simd.direct->beyond * w->stride[1] * j->channels;
   j->worker_bytes = (rows_seen(j, j->rows) * j->row_length + j->beyond) * (int64_t)sizeof(float);
 }
@@ -171,7 +167,7 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  const int64_t rows = divide_up(w->shape[0], panel_of(w)) * panel_of(w);
+  const int64_t rows = nd4c_cpu_divide_up(w->shape[0], panel_of(w)) * panel_of(w);
   nd4c_cpu_packed_describe(w, form, panel_of(w), ND4C_FLOAT32, rows * (w->size / w->shape[0]) * (int64_t)sizeof(float),
                            layout);
   return true;

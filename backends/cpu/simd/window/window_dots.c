@@ -3,7 +3,6 @@
  * f32 and rounded once. dispatch/choice.c asks this kernel before oneDNN's, whose tiles have 16 output channels at
  * least. */
 #include "backends/cpu/simd/rows.h"
-#include "kernels/cpu/support/half.h"
 
 /* Up to MOST_CHANNELS, and MOST_SUMS for the square of the outputs times the channels of whole blocks, this kernel took
  * 0.2 to 1.07 of oneDNN's time. With more outputs oneDNN's tiles fill up, and cost the same for all.
@@ -21,10 +20,6 @@ typedef struct job {
   float *weights, *start, *results;       /* start: the bias; results: each worker's, and as much for the addend */
 } job;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 static void job_make(job *j, const nd4c_call *call) {
   const int64_t activation = ND4C_INT_OF(call, conv_activation), block = nd4c_simd.dots->block;
   *j = (job){.x = &call->inputs[ND4C_IN_conv_x], .w = &call->inputs[ND4C_IN_conv_w], .y = &call->outputs[0]};
@@ -36,7 +31,7 @@ static void job_make(job *j, const nd4c_call *call) {
   j->x_step = nd4c_cpu_cell_step(j->x);
   j->outputs = j->w->shape[0];
   j->channels = j->w->shape[1];
-  j->row = divide_up(j->channels, block) * block;
+  j->row = nd4c_cpu_divide_up(j->channels, block) * block;
   j->cells = j->y->size / j->outputs;
   j->piece = PIECE_RESULTS / j->outputs;
   j->piece_elements = PIECE_RESULTS + nd4c_simd.dots->beyond;
@@ -60,7 +55,7 @@ static const char *refuse(const nd4c_call *call) {
   if (w->shape[0] > nd4c_simd.dots->most_outputs || ND4C_INT_OF(call, conv_groups) != 1) {
     return "many results of a cell, or groups of channels";
   }
-  const int64_t row = divide_up(w->shape[1], nd4c_simd.dots->block) * nd4c_simd.dots->block;
+  const int64_t row = nd4c_cpu_divide_up(w->shape[1], nd4c_simd.dots->block) * nd4c_simd.dots->block;
   if (w->shape[1] > MOST_CHANNELS || w->shape[0] * w->shape[0] * row > MOST_SUMS) {
     return "many channels for so many results: oneDNN is faster";
   }
@@ -92,15 +87,6 @@ static int64_t scratch_bytes(const nd4c_call *call) {
   return (j.outputs * j.row + nd4c_simd.dots->most_outputs + 2 * workers * j.piece_elements) * (int64_t)sizeof(float);
 }
 
-static float element(const nd4c_tensor *x, int64_t at) {
-  float wide;
-  if (x->dtype == ND4C_FLOAT32) {
-    return ((const float *)x->data)[at];
-  }
-  nd4c_widen_bfloat16(1, (const uint16_t *)x->data + at, &wide);
-  return wide;
-}
-
 /* Weights and bias are few: each call widens them. */
 static void load_weights(const job *j) {
   memset(j->weights, 0, (size_t)(j->outputs * j->row) * sizeof *j->weights);
@@ -108,9 +94,9 @@ static void load_weights(const job *j) {
     float *to = j->weights + output * j->row;
     for (int64_t channel = 0; channel < j->channels; channel++) {
       const int64_t at = j->narrow ? nd4c_simd.depthwise_last->spread(channel) : channel;
-      to[at] = element(j->w, output * j->w->strides[0] + channel * j->w->strides[1]);
+      to[at] = nd4c_cpu_wide_element(j->w, output * j->w->strides[0] + channel * j->w->strides[1]);
     }
-    j->start[output] = j->bias != NULL ? element(j->bias, output * j->bias->strides[0]) : 0;
+    j->start[output] = j->bias != NULL ? nd4c_cpu_wide_element(j->bias, output * j->bias->strides[0]) : 0;
   }
 }
 
@@ -157,7 +143,7 @@ static nd4c_status run(const nd4c_call *call) {
   job_make(&j, call);
   load_weights(&j);
   const int64_t work = j.piece * j.outputs * j.channels;
-  nd4c_cpu_parallel(divide_up(j.cells, j.piece), GRAIN / work + 1, call->width, piece_range, &j);
+  nd4c_cpu_parallel(nd4c_cpu_divide_up(j.cells, j.piece), GRAIN / work + 1, call->width, piece_range, &j);
   return ND4C_OK;
 }
 

@@ -35,12 +35,8 @@ typedef struct job {
   int64_t offsets[MOST_TERMS]; /* of each term of a window in the bands, from the window's first */
 } job;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 static int64_t round_up(int64_t n) {
-  return divide_up(n, ND4C_DEPTHWISE_LANES) * ND4C_DEPTHWISE_LANES;
+  return nd4c_cpu_divide_up(n, ND4C_DEPTHWISE_LANES) * ND4C_DEPTHWISE_LANES;
 }
 
 static int64_t rows_seen(const job *j, int64_t rows) {
@@ -54,7 +50,7 @@ static double multiplications(const nd4c_tensor *w, const nd4c_tensor *y) {
 /* Rows of y for each worker that is worth having. */
 static int64_t shared_rows(const job *j, int64_t workers) {
   const double parts = 1 + multiplications(j->w, j->y) / GRAIN;
-  return divide_up(j->height * j->y->shape[0], parts < (double)workers ? (int64_t)parts : workers);
+  return nd4c_cpu_divide_up(j->height * j->y->shape[0], parts < (double)workers ? (int64_t)parts : workers);
 }
 
 static void cut(job *j, int64_t workers) {
@@ -70,7 +66,7 @@ static void cut(job *j, int64_t workers) {
   j->rows = fitting / w->stride[0] + 1;
   j->rows = j->rows < shared ? j->rows : shared;
   j->rows = j->rows < 1 ? 1 : j->rows < j->height ? j->rows : j->height;
-  j->blocks = divide_up(j->height, j->rows);
+  j->blocks = nd4c_cpu_divide_up(j->height, j->rows);
   j->plane = rows_seen(j, j->rows) * j->row_length;
   j->worker_bytes = (j->x->shape[1] * j->plane + j->row_length) * (int64_t)sizeof(float);
 }
@@ -167,9 +163,9 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  nd4c_cpu_packed_describe(w, form, width, ND4C_FLOAT32,
-                           divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float),
-                           layout);
+  nd4c_cpu_packed_describe(
+      w, form, width, ND4C_FLOAT32,
+      nd4c_cpu_divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float), layout);
   return true;
 }
 

@@ -33,21 +33,17 @@ typedef struct job {
   int64_t worker_bytes;
 } job;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 /* Workers share rows or columns: whichever repeats fewer reads of the other operand. */
 static void cut(job *j) {
   const int64_t width = j->call->width > 1 ? j->call->width : 1;
   const bool by_rows = j->rows >= j->outputs && j->rows >= width * LEAST_ROWS;
   int64_t most = j->copied ? COPIED_BYTES / (j->depth * (int64_t)sizeof(float)) / STRIP_ROWS * STRIP_ROWS : MOST_ROWS;
   most = most < LEAST_ROWS ? LEAST_ROWS : most < MOST_ROWS ? most : MOST_ROWS;
-  j->row_parts = divide_up(j->rows, most);
-  j->row_parts = by_rows ? divide_up(j->row_parts, width) * width : j->row_parts;
-  j->block = divide_up(divide_up(j->rows, j->row_parts), STRIP_ROWS) * STRIP_ROWS;
-  j->row_parts = divide_up(j->rows, j->block);
-  j->panels = divide_up(j->outputs, j->loops->strip_columns);
+  j->row_parts = nd4c_cpu_divide_up(j->rows, most);
+  j->row_parts = by_rows ? nd4c_cpu_divide_up(j->row_parts, width) * width : j->row_parts;
+  j->block = nd4c_cpu_divide_up(nd4c_cpu_divide_up(j->rows, j->row_parts), STRIP_ROWS) * STRIP_ROWS;
+  j->row_parts = nd4c_cpu_divide_up(j->rows, j->block);
+  j->panels = nd4c_cpu_divide_up(j->outputs, j->loops->strip_columns);
   j->column_parts = by_rows ? 1 : j->panels < width ? j->panels : width;
   j->worker_bytes = j->copied ? j->block * j->depth * (int64_t)sizeof(float) : 0;
 }
@@ -150,9 +146,9 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
   if (input != ND4C_IN_conv_w) {
     return false;
   }
-  nd4c_cpu_packed_describe(w, form, width, ND4C_FLOAT32,
-                           divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float),
-                           layout);
+  nd4c_cpu_packed_describe(
+      w, form, width, ND4C_FLOAT32,
+      nd4c_cpu_divide_up(w->shape[0], width) * width * (w->size / w->shape[0]) * (int64_t)sizeof(float), layout);
   return true;
 }
 
@@ -196,7 +192,8 @@ static void pack_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to) {
   packing j = {.w = &call->inputs[input], .to = to->data, .finite = true};
   (void)layout;
-  nd4c_cpu_parallel(divide_up(j.w->shape[0], nd4c_simd.gemm->float32->strip_columns), 1, call->width, pack_range, &j);
+  nd4c_cpu_parallel(nd4c_cpu_divide_up(j.w->shape[0], nd4c_simd.gemm->float32->strip_columns), 1, call->width,
+                    pack_range, &j);
   ND4C_CPU_FAIL_IF(!j.finite, ND4C_UNSUPPORTED, "a weight is infinite or NaN: times the zeros of padding it is NaN");
   return ND4C_OK;
 }

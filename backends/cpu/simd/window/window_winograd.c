@@ -33,16 +33,12 @@ typedef struct job {
   int64_t worker_bytes;
 } job;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 static int64_t panel_of_filters(void) {
   return nd4c_simd.gemm->float32->strip_columns;
 }
 
 static int64_t filter_numbers(const nd4c_tensor *w) {
-  return ND4C_WINOGRAD_POINTS * divide_up(w->shape[0], panel_of_filters()) * panel_of_filters() * w->shape[1];
+  return ND4C_WINOGRAD_POINTS * nd4c_cpu_divide_up(w->shape[0], panel_of_filters()) * panel_of_filters() * w->shape[1];
 }
 
 static void job_blocks(job *j) {
@@ -50,9 +46,9 @@ static void job_blocks(job *j) {
   int64_t tile_bytes = ND4C_WINOGRAD_POINTS * (j->v_row + j->m_row) * (int64_t)sizeof(float);
   int64_t most = BLOCK_BYTES / tile_bytes;
   most = most < LEAST_TILES ? LEAST_TILES : most > MOST_TILES ? MOST_TILES : most;
-  j->blocks = divide_up(divide_up(j->all_tiles, most), width) * width;
-  j->block = divide_up(j->all_tiles, j->blocks);
-  j->blocks = divide_up(j->all_tiles, j->block);
+  j->blocks = nd4c_cpu_divide_up(nd4c_cpu_divide_up(j->all_tiles, most), width) * width;
+  j->block = nd4c_cpu_divide_up(j->all_tiles, j->blocks);
+  j->blocks = nd4c_cpu_divide_up(j->all_tiles, j->block);
 }
 
 static void job_make(job *j, const nd4c_call *call) {
@@ -67,13 +63,13 @@ static void job_make(job *j, const nd4c_call *call) {
   j->activate = j->relu ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
   for (int32_t i = 0; i < 2; i++) {
     j->pad[i] = window.pad_begin[i];
-    j->tiles[i] = divide_up(y->shape[i + 2], 2);
+    j->tiles[i] = nd4c_cpu_divide_up(y->shape[i + 2], 2);
   }
   j->all_tiles = y->shape[0] * j->tiles[0] * j->tiles[1];
   j->panel = panel_of_filters();
-  j->panels = divide_up(j->outputs, j->panel);
+  j->panels = nd4c_cpu_divide_up(j->outputs, j->panel);
   j->u_point = j->panels * j->panel * j->channels;
-  j->v_row = divide_up(j->channels, PADDING) * PADDING + PADDING;
+  j->v_row = nd4c_cpu_divide_up(j->channels, PADDING) * PADDING + PADDING;
   j->m_row = j->panels * j->panel + PADDING;
   job_blocks(j);
   j->v_point = j->block * j->v_row;
@@ -98,7 +94,7 @@ static const char *refuse_window(const nd4c_call *call) {
       return "windows or their cells are apart";
     }
   }
-  int64_t tiles = y->shape[0] * divide_up(y->shape[2], 2) * divide_up(y->shape[3], 2);
+  int64_t tiles = y->shape[0] * nd4c_cpu_divide_up(y->shape[2], 2) * nd4c_cpu_divide_up(y->shape[3], 2);
   return w->shape[1] < LEAST_CHANNELS || w->shape[0] < LEAST_OUTPUTS || tiles < LEAST_ALL_TILES
              ? "few channels, or few results"
              : NULL;
@@ -156,7 +152,7 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
 static nd4c_status pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to) {
   filters_job j = {.w = &call->inputs[input], .u = to->data, .finite = true};
   (void)layout;
-  nd4c_cpu_host->parallel_for(divide_up(j.w->shape[0], panel_of_filters()), 1, call->width, filter_range, &j);
+  nd4c_cpu_host->parallel_for(nd4c_cpu_divide_up(j.w->shape[0], panel_of_filters()), 1, call->width, filter_range, &j);
   ND4C_CPU_FAIL_IF(!j.finite, ND4C_UNSUPPORTED, "a weight is infinite or NaN");
   return ND4C_OK;
 }
