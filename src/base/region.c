@@ -39,23 +39,32 @@ static nd4c_status add_chunk(nd4c_region *region, size_t bytes, const char *what
   return ND4C_OK;
 }
 
-int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const char *what, void *block) {
+/* `bytes`: of the block, rounded up to what a chunk gives. */
+static nd4c_status claim_raw(nd4c_region *region, size_t count, size_t size, const char *what, void **block,
+                             size_t *bytes) {
   const size_t unit = alignof(max_align_t);
-  size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4) {
+  size_t wanted = 0;
+  if (__builtin_mul_overflow(count, size, &wanted) || wanted > SIZE_MAX / 4) {
     return nd4c_fail(ND4C_OVERFLOW, "%s: %zu items of %zu bytes", what, count, size);
   }
-  const size_t given = (bytes + unit - 1) / unit * unit;
-  bytes = given + ND4C_RED_ZONE;
-  if (region->chunks == NULL || region->chunks->size - region->chunks->used < bytes) {
-    ND4C_TRY(add_chunk(region, bytes, what));
+  *bytes = (wanted + unit - 1) / unit * unit;
+  const size_t taken = *bytes + ND4C_RED_ZONE;
+  if (region->chunks == NULL || region->chunks->size - region->chunks->used < taken) {
+    ND4C_TRY(add_chunk(region, taken, what));
   }
   nd4c_region_chunk *chunk = region->chunks;
   char *zone = chunk->bytes + chunk->used;
-  void *items = zone + ND4C_RED_ZONE;
+  *block = zone + ND4C_RED_ZONE;
   ND4C_FORBID(zone, ND4C_RED_ZONE);
-  chunk->used += bytes;
-  memset(items, 0, given); /* zeroes the taken part, not the chunk: most regions stay small */
+  chunk->used += taken;
+  return ND4C_OK;
+}
+
+int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const char *what, void *block) {
+  void *items = NULL;
+  size_t bytes = 0;
+  ND4C_TRY(claim_raw(region, count, size, what, &items, &bytes));
+  memset(items, 0, bytes); /* zeroes the taken part, not the chunk: most regions stay small */
   memcpy(block, &items, sizeof items);
   return ND4C_OK;
 }
@@ -71,8 +80,12 @@ void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size) {
 }
 
 void *nd4c_region_copy(nd4c_region *region, const void *items, int64_t count, size_t size) {
-  void *copy = nd4c_region_take(region, count, size);
-  if (copy != NULL && count > 0) {
+  void *copy = NULL;
+  size_t bytes = 0;
+  if (claim_raw(region, (size_t)count, size, "tables of a graph", &copy, &bytes) != ND4C_OK) {
+    return NULL;
+  }
+  if (count > 0) {
     memcpy(copy, items, (size_t)count * size);
   }
   return copy;

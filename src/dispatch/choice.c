@@ -80,7 +80,8 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   nd4c_dtype dtype = s->call->input_count > 0 ? s->call->inputs[0].dtype : s->call->outputs[0].dtype;
   reason[0] = '\0';
   if (nd4c_engine_is_disabled(&s->rules, kernel->engine)) {
-    (void)snprintf(reason, reason_size, "disabled by SD_KERNEL_DISABLE_ENGINES=%.400s", s->rules.disabled);
+    (void)(s->tells ? snprintf(reason, reason_size, "disabled by SD_KERNEL_DISABLE_ENGINES=%.400s", s->rules.disabled)
+                    : 0);
     return false;
   }
   if ((kernel->dtypes & ND4C_DTYPE_BIT(dtype)) == 0) {

@@ -76,6 +76,7 @@ nd4c_status nd4c_dynamic_make(nd4c_plan *plan, const nd4c_plan_options *options,
   dynamic->helper = plan->helper == NULL ? NULL : nd4c_context_retain(plan->helper);
   ND4C_TRY(nd4c_dims_find(plan));
   ND4C_TRY(optimize ? nd4c_passes_run(plan, NULL) : ND4C_OK);
+  ND4C_TRY(optimize ? nd4c_graph_renumber(plan->graph) : ND4C_OK);
   return may_share(plan) ? nd4c_common_make(plan->graph, &dynamic->lock, &dynamic->common) : ND4C_OK;
 }
 

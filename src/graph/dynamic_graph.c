@@ -104,8 +104,8 @@ static nd4c_status number_nodes(const nd4c_plan_common *common, const nd4c_bindi
 static nd4c_status fill(const nd4c_plan_common *common, const nd4c_binding *binding, nd4c_graph *to) {
   const nd4c_graph *from = common->graph;
   const size_t values = (size_t)from->value_count + SPARE, nodes = (size_t)from->node_count + SPARE;
-  to->values = nd4c_recycle_take(values * sizeof *to->values);
-  to->nodes = nd4c_recycle_take(nodes * sizeof *to->nodes);
+  to->values = nd4c_recycle_take_raw(values * sizeof *to->values);
+  to->nodes = nd4c_recycle_take_raw(nodes * sizeof *to->nodes);
   if (to->values == NULL || to->nodes == NULL) {
     return nd4c_fail_memory("values and nodes of a graph", values * sizeof *to->values + nodes * sizeof *to->nodes);
   }

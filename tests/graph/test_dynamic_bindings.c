@@ -70,6 +70,46 @@ static void the_binding_used_last_is_kept(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* A binding has no entries for the values that the passes left behind, here of pairs that cancel. The variable keeps
+ * its number, and counts the runs. */
+static void bindings_have_no_room_for_removed_values(void **state) {
+  (void)state;
+  enum { PAIRS = 20 };
+  nd4c_graph *graph = make_graph(&graphs[0]);
+  nd4c_value counter = ND4C_VALUE_NONE, y = 0; /* x */
+  CHECK_OK(nd4c_graph_variable(graph, "counter", check_scalar(graph, 5), false, &counter));
+  CHECK_OK(nd4c_graph_assign(graph, counter, check_binary(graph, ND4C_OP_add, counter, check_scalar(graph, 1))));
+  for (int i = 0; i < 2 * PAIRS; i++) {
+    y = check_unary(graph, ND4C_OP_negative, y);
+  }
+  CHECK_OK(nd4c_graph_output(graph, "counted", check_binary(graph, ND4C_OP_multiply, y, counter)));
+  const int32_t recorded = graph->value_count;
+  nd4c_plan *plan = make_plan(graph, NULL);
+  for (int run = 0; run < 3; run++) {
+    const int64_t dims[] = {3 + run, 2};
+    nd4c_plan_binding *binding = NULL;
+    CHECK_OK(nd4c_bindings_take(plan, NULL, dims, false, &binding));
+    assert_in_range(binding->plan->slot_count, 1, recorded - 2 * PAIRS);
+    nd4c_bindings_give(plan, binding);
+    nd4c_graph *bound = bind(graph, dims);
+    nd4c_array *inputs[CHECK_PORTS] = {NULL}, *outputs[CHECK_PORTS] = {NULL};
+    float x[30], counted[30];
+    const size_t bytes = (size_t)dims[0] * 6 * sizeof *x;
+    check_make_inputs(bound, 1, inputs);
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, bound->inputs.count, outputs, 3));
+    CHECK_OK(nd4c_array_read(inputs[0], x, bytes));
+    CHECK_OK(nd4c_array_read(outputs[2], counted, bytes));
+    for (int64_t i = 0; i < dims[0] * 6; i++) {
+      assert_true(counted[i] == x[i] * (float)(5 + run));
+    }
+    check_release(outputs, 3);
+    check_release(inputs, bound->inputs.count);
+    nd4c_graph_destroy(bound);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 /* Six products in two orders of their weights, each with its own weights. */
 static void equal_layers_prepare_once(void **state) {
   (void)state;
@@ -367,6 +407,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bindings_are_dropped_by_bytes),
       cmocka_unit_test(the_binding_used_last_is_kept),
+      cmocka_unit_test(bindings_have_no_room_for_removed_values),
       cmocka_unit_test(equal_layers_prepare_once),
       cmocka_unit_test(a_layer_with_odd_weights_is_no_model),
       cmocka_unit_test(prepared_bindings_have_an_order),

@@ -108,6 +108,10 @@ nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_a
  * each other in a circle. */
 nd4c_status nd4c_graph_sort(nd4c_graph *graph);
 
+/* Numbers the values without gaps; those that nothing gives go. For a graph that passes have rewritten: numbers
+ * that a caller has kept say nothing afterwards. The graph is unchanged after a failure. */
+nd4c_status nd4c_graph_renumber(nd4c_graph *graph);
+
 /* A graph of its own with the same content; constants are shared. */
 nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone);
 
