@@ -248,11 +248,36 @@ static nd4c_status read_file(const char *path, const nd4c_model_value *value, nd
   return status;
 }
 
+/* A model reads its input and writes as much, so one that takes more than half of the memory is not begun. */
+static int check_room(const nd4c_model_value *value, int32_t rank, const int64_t *shape) {
+  nd4c_device *host = NULL;
+  int64_t free_bytes = INT64_MAX;
+  double bytes = (double)nd4c_dtype_bytes(value->dtype, 1);
+  char text[512];
+  for (int32_t i = 0; i < rank; i++) {
+    bytes *= (double)shape[i];
+  }
+  nd4c_status status = nd4c_device_find("cpu:0", &host);
+  status = status == ND4C_OK ? nd4c_memory_remaining(host, &free_bytes) : status;
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_run, status);
+  }
+  return bytes <= (double)free_bytes / 2
+             ? CLI_OK
+             : cli_usage(
+                   &cli_run,
+                   "--random-inputs: input '%s', %s %s, would take %.3g MB, and %.3g MB are free: smaller extents "
+                   "were expected (--shape, --dim)",
+                   value->name, nd4c_dtype_name(value->dtype), cli_shape_text(rank, shape, NULL, text, sizeof text),
+                   bytes / 1e6, (double)free_bytes / 1e6);
+}
+
 static int random_input(const run_options *options, const nd4c_model_value *value, nd4c_datum **input) {
   int64_t shape[ND4C_MAX_RANK];
   nd4c_model_value shaped = *value;
   nd4c_array *array = NULL;
-  const int result = run_find_shape(&cli_run, options, value, shape, &shaped.rank);
+  int result = run_find_shape(&cli_run, options, value, shape, &shaped.rank);
+  result = result == CLI_OK ? check_room(value, shaped.rank, shape) : result;
   if (result != CLI_OK) {
     return result;
   }
