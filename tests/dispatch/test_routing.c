@@ -232,6 +232,27 @@ static void ops_and_categories_have_lists_of_their_own(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
+/* One device for all ops, except for those of one category, not the first: each call still has to be looked at. */
+static void any_category_may_differ(void **state) {
+  (void)state;
+  nd4c_device *on_stub[] = {stub_device};
+  nd4c_routing *routing = NULL;
+  nd4c_context_options on = {.struct_size = sizeof on, .device = cpu};
+  nd4c_context *context = NULL;
+  assert_int_equal(nd4c_context_create(&on, &context), ND4C_OK);
+  assert_int_equal(nd4c_routing_create(NULL, &routing), ND4C_OK);
+  assert_int_equal(nd4c_routing_set_category(routing, ND4C_CATEGORY_BINARY, on_stub, 1), ND4C_OK);
+  assert_int_equal(nd4c_context_set_routing(context, routing), ND4C_OK);
+  nd4c_routing_destroy(routing);
+  nd4c_array *a = filled(cpu, shape, 2), *square = NULL;
+  assert_int_equal(nd4c_square_on(context, a, &square), ND4C_OK);
+  assert_ptr_equal(nd4c_array_device(square), cpu);
+  assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
+  nd4c_array_release(a);
+  nd4c_array_release(square);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+}
+
 static void who_declines_is_passed_over(void **state) {
   (void)state;
   nd4c_context *context = with_policy(ND4C_ROUTING_PREFER_GPU);
@@ -527,6 +548,7 @@ int main(void) {
                                      cmocka_unit_test(the_cache_of_calls_is_bounded),
                                      cmocka_unit_test(remembered_calls_that_fail_go_elsewhere),
                                      cmocka_unit_test(ops_and_categories_have_lists_of_their_own),
+                                     cmocka_unit_test(any_category_may_differ),
                                      cmocka_unit_test(who_declines_is_passed_over),
                                      cmocka_unit_test(given_outputs_are_checked_first),
                                      cmocka_unit_test(transfer_may_be_refused),

@@ -69,6 +69,8 @@ static void equal_expressions_are_one(void **state) {
   assert_int_equal(MOD(MUL(f.n, 12), 4), 0);
   assert_int_equal(MOD(ADD(MUL(f.n, 12), 7), 4), 3);
   assert_int_equal(MAX(f.n, f.m), MAX(f.m, f.n));
+  assert_int_equal(MAX(f.m, 7), MAX(7, f.m));
+  assert_int_equal(MIN(f.m, 7), MIN(7, f.m));
   assert_int_equal(MAX(f.n, ADD(f.n, 3)), ADD(f.n, 3));
   assert_int_equal(MIN(f.t, 4096), f.t);
   nd4c_extents_destroy(f.table);

@@ -438,7 +438,7 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   limit = manager->cache_limit;
   count_out(manager, node);
   nd4c_block_cache_put(manager, node);
-  bool over = manager->cached_bytes > limit || limit == 0;
+  bool over = manager->cached_bytes > limit;
   nd4c_block_node *old = nd4c_block_cache_take_old(manager, false);
   nd4c_lock_release(&manager->lock);
   free_old(manager, old);

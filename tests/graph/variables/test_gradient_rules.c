@@ -465,6 +465,16 @@ static value windowed(nd4c_graph *graph, value x, value w) {
   return OP(attention, operands, check_int("left_window", 1));
 }
 
+static value padded_by_itself(nd4c_graph *graph, value x, value w) {
+  const value operands[] = {SHAPED(x, 1, 2, 3), SHAPED(w, 2, 6, 1)};
+  return OP(conv_transpose, operands, check_int("auto_pad", ND4C_AUTO_PAD_SAME_UPPER));
+}
+
+static value of_a_given_shape(nd4c_graph *graph, value x, value w) {
+  const value operands[] = {SHAPED(x, 1, 2, 3), SHAPED(w, 2, 6, 1)};
+  return OP(conv_transpose, operands, INTS("output_shape", 5), INTS("strides", 2));
+}
+
 static value bounded(nd4c_graph *graph, value x, value w) {
   return check_op(graph, ND4C_OP_clip, (value[]){numbers(graph, 1, (double[]){1}), UNARY(mean, x), UNARY(mean, w)}, 3,
                   NULL, 0);
@@ -478,6 +488,8 @@ static void what_no_rule_covers_is_refused(void **unused) {
       {gelu_inside, "nd4c_graph_gradient: linear: its activation has no gradient"},
       {reflected, "nd4c_graph_gradient: pad: pads that repeat elements have no gradient"},
       {windowed, "nd4c_graph_gradient: attention: attention with windows has no gradient"},
+      {padded_by_itself, "nd4c_graph_gradient: conv_transpose: the gradient needs explicit pads, without output_shape"},
+      {of_a_given_shape, "nd4c_graph_gradient: conv_transpose: the gradient needs explicit pads, without output_shape"},
       {bounded, "nd4c_graph_gradient: clip: a bound has no gradient"},
   };
   (void)unused;
