@@ -102,6 +102,14 @@ OPS = {
                         "Conv(x, const(w), pads=[1, 1, 1, 1])", {"check": "scaled", "tolerance": 2e-3}),
 }
 
+# Boxes of detectors: [x, y, width, height] in an image of 640 x 640 pixels.
+OPS.update({
+    "NonMaxSuppression %s x %d" % (format(boxes, ","), classes):
+        ({"b": "uniform((1, %d, 4), low=0)" % boxes, "s": "uniform((1, %d, %d), low=0)" % (classes, boxes)},
+         "NonMaxSuppression(Mul(b, const(np.array([640, 640, 80, 80], 'f'))), s, i64(300), const(np.array([.45], 'f')), "
+         "const(np.array([.25], 'f')), center_point_box=1)", {"check": "none"})
+    for boxes, classes in ((100, 1), (100, 80), (1000, 20), (6400, 1), (6400, 80), (25200, 1), (25200, 20))})
+
 GROUP = Group("model_ops", "Operators of models",
               "Single operators of ONNX models, each as a model of one node (or of the few that exporters write for it), at the "
               "sizes of networks, against ONNX Runtime and OpenVINO.",

@@ -12,6 +12,7 @@
 #include "kernels/cpu/elementwise/chain.h"
 #include "kernels/cpu/elementwise/fast.h"
 #include "kernels/cpu/elementwise/unary.h"
+#include "kernels/cpu/image/boxes.h"
 #include "kernels/cpu/image/resample.h"
 #include "kernels/cpu/indexing/pick.h"
 #include "kernels/cpu/learning/trees.h"

@@ -5,20 +5,10 @@
 
 /* -- nms ---------------------------------------------------------------------------------------------------------- */
 
-/* Edges of a box, low before high: y, x, y, x. */
-typedef struct edges {
-  double low[2], high[2];
-} edges;
-
-static edges load_box(const nd4c_ref_nms_args *args, int64_t n, int64_t box) {
-  const nd4c_ref_tensor *boxes = &args->boxes;
-  double number[4];
-  edges result;
-  for (int k = 0; k < 4; k++) {
-    number[k] = nd4c_ref_load(boxes, n * boxes->strides[0] + box * boxes->strides[1] + k * boxes->strides[2]);
-  }
+nd4c_ref_edges nd4c_ref_box_edges(const double number[4], bool center_point_box) {
+  nd4c_ref_edges result;
   for (int i = 0; i < 2; i++) {
-    if (args->center_point_box) { /* x, y of the centre, width, height */
+    if (center_point_box) {
       result.low[i] = number[1 - i] - number[3 - i] / 2;
       result.high[i] = number[1 - i] + number[3 - i] / 2;
     } else {
@@ -30,11 +20,20 @@ static edges load_box(const nd4c_ref_nms_args *args, int64_t n, int64_t box) {
   return result;
 }
 
-static double area(const edges *box) {
+static nd4c_ref_edges load_box(const nd4c_ref_nms_args *args, int64_t n, int64_t box) {
+  const nd4c_ref_tensor *boxes = &args->boxes;
+  double number[4];
+  for (int k = 0; k < 4; k++) {
+    number[k] = nd4c_ref_load(boxes, n * boxes->strides[0] + box * boxes->strides[1] + k * boxes->strides[2]);
+  }
+  return nd4c_ref_box_edges(number, args->center_point_box);
+}
+
+double nd4c_ref_box_area(const nd4c_ref_edges *box) {
   return (box->high[0] - box->low[0]) * (box->high[1] - box->low[1]);
 }
 
-static bool overlaps(const edges *a, const edges *b, double threshold) {
+bool nd4c_ref_boxes_overlap(const nd4c_ref_edges *a, const nd4c_ref_edges *b, double threshold) {
   double common = 1;
   for (int i = 0; i < 2; i++) {
     double low = a->low[i] > b->low[i] ? a->low[i] : b->low[i];
@@ -44,7 +43,7 @@ static bool overlaps(const edges *a, const edges *b, double threshold) {
     }
     common *= high - low;
   }
-  double area_a = area(a), area_b = area(b), all = area_a + area_b - common;
+  double area_a = nd4c_ref_box_area(a), area_b = nd4c_ref_box_area(b), all = area_a + area_b - common;
   return common > 0 && area_a > 0 && area_b > 0 && all > 0 && common / all > threshold;
 }
 
@@ -73,15 +72,15 @@ static int64_t collect(const nd4c_ref_nms_args *args, int64_t n, int64_t class, 
 
 int64_t nd4c_ref_nms(const nd4c_ref_nms_args *args, nd4c_ref_candidate *candidates, double *chosen, int64_t *rows) {
   int64_t total = 0;
-  edges *kept = (edges *)(void *)chosen;
+  nd4c_ref_edges *kept = (nd4c_ref_edges *)(void *)chosen;
   for (int64_t pair = 0; pair < args->scores.shape[0] * args->scores.shape[1]; pair++) {
     int64_t n = pair / args->scores.shape[1], class = pair % args->scores.shape[1], count = 0;
     int64_t left = collect(args, n, class, candidates);
     for (int64_t i = 0; i < left && count < args->max_output; i++) {
-      edges box = load_box(args, n, candidates[i].box);
+      nd4c_ref_edges box = load_box(args, n, candidates[i].box);
       bool free_of_others = true;
       for (int64_t k = 0; k < count && free_of_others; k++) {
-        free_of_others = !overlaps(&box, &kept[k], args->iou_threshold);
+        free_of_others = !nd4c_ref_boxes_overlap(&box, &kept[k], args->iou_threshold);
       }
       if (free_of_others) {
         kept[count++] = box;

@@ -73,6 +73,16 @@ void nd4c_ref_crop_and_resize(const nd4c_ref_crop_args *args, int64_t begin, int
 
 /* -- boxes.c ----------------------------------------------------------------------------------------------------- */
 
+/* Edges of a box, low before high: y, x, y, x. */
+typedef struct nd4c_ref_edges {
+  double low[2], high[2];
+} nd4c_ref_edges;
+/* Of the four numbers of a box: two corners (y, x), or x and y of the centre, width and height. */
+nd4c_ref_edges nd4c_ref_box_edges(const double number[4], bool center_point_box);
+double nd4c_ref_box_area(const nd4c_ref_edges *box);
+/* Whether what they share is a larger part of both than the threshold. */
+bool nd4c_ref_boxes_overlap(const nd4c_ref_edges *a, const nd4c_ref_edges *b, double threshold);
+
 typedef struct nd4c_ref_nms_args {
   nd4c_ref_tensor boxes, scores;
   int64_t max_output;
