@@ -103,7 +103,7 @@ static nd4c_value random_value(nd4c_dtype dtype) {
   return value;
 }
 
-static void lay_out(operand *o, nd4c_dtype dtype, int32_t rank, const int64_t *shape, placement where) {
+static inline void lay_out(operand *o, nd4c_dtype dtype, int32_t rank, const int64_t *shape, placement where) {
   int64_t bytes = nd4c_reference_bytes(dtype), stride = where == GAPS ? 2 : 1, start = GUARD + (where != PLAIN),
           size = 1;
   for (int32_t i = 0; i < rank; i++) {

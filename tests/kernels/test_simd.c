@@ -62,17 +62,48 @@ static const op_case ops[] = {UNARY(negative, 0),
                               COMPARISON(logical_and),
                               COMPARISON(logical_or),
                               COMPARISON(logical_xor),
+                              BINARY(bitwise_and, 0),
+                              BINARY(bitwise_or, 0),
+                              BINARY(bitwise_xor, 0),
+                              BINARY(bitwise_left_shift, 0),
+                              BINARY(bitwise_right_shift, 0),
+                              BINARY(gcd, 0),
+                              BINARY(lcm, 0),
+                              BINARY(floor_divide, 0),
+                              BINARY(remainder, 0),
+                              BINARY(fmod, 0),
+                              BINARY(fmax, 0),
+                              BINARY(fmin, 0),
+                              BINARY(squared_difference, 1),
+                              BINARY(copysign, 0),
+                              BINARY(nextafter, 0),
+                              BINARY(heaviside, 0),
+                              BINARY(divide_no_nan, 0),
+                              COMPARISON(is_close),
+                              UNARY(trunc, 0),
+                              UNARY(frac, 0),
+                              UNARY(cube, 1),
+                              UNARY(bitwise_invert, 0),
+                              UNARY(nan_to_num, 0),
+                              UNARY(positive, 0),
+                              {"is_finite", ND4C_OP_is_finite, 1, true, 0},
+                              {"is_inf", ND4C_OP_is_inf, 1, true, 0},
+                              {"signbit", ND4C_OP_signbit, 1, true, 0},
                               {"where", ND4C_OP_where, 3, false, 0}};
 
 static void check(const op_case *op, nd4c_dtype dtype, const shape_case *shape, const placement *where, int width) {
   const nd4c_kernel *simd = find_kernel(op->op, "simd"), *reference = find_kernel(op->op, "reference");
-  const nd4c_op_info info = {.struct_size = ND4C_SIZE_OF(nd4c_op_info), .op = op->number, .name = op->op};
-  const nd4c_attr_value attrs[2] = {{.kind = ND4C_ATTR_FLOAT, .as.f = op->number == ND4C_OP_leaky_relu ? 0.1 : 0}};
+  const nd4c_op_info *info = nd4c_op_get(op->number);
+  nd4c_attr_value attrs[3];
   operand inputs[3], outputs[2];
   nd4c_tensor tensors[3];
   char what[200], reason[200];
   assert_non_null(simd);
   assert_non_null(reference);
+  assert_true(info->attr_count <= 3);
+  for (int32_t i = 0; i < info->attr_count; i++) {
+    attrs[i] = info->attrs[i].preset;
+  }
   (void)snprintf(what, sizeof what, "level %s, %s, dtype %d, rank %d, last axis %lld, width %d, y %s, a %s, b %s",
                  level, op->op, (int)dtype, (int)shape->rank,
                  (long long)(shape->rank > 0 ? shape->shape[shape->rank - 1] : 1), width, placement_names[where[0]],
@@ -84,7 +115,7 @@ static void check(const op_case *op, nd4c_dtype dtype, const shape_case *shape, 
     tensors[i] = inputs[i].tensor;
   }
   nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
-                    .op = &info,
+                    .op = info,
                     .input_count = op->inputs,
                     .output_count = 1,
                     .inputs = tensors,

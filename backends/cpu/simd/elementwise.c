@@ -2,23 +2,7 @@
  * dispatch/choice.c asks these kernels before the reference's; the loops come from kernels/cpu/elementwise. */
 #include <math.h>
 
-#include "backends/cpu/simd/simd.h"
-#include "backends/cpu/support/nest.h"
-
-/* Whether the calling thread computes the call in one piece: all operands are contiguous and have as many elements as
- * the output, which are few. cost: of one element, in the unit of nd4c_nest_run. */
-static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost) {
-  const nd4c_tensor *y = &call->outputs[0];
-  uint32_t flags = y->flags;
-  for (int32_t i = 0; i < inputs; i++) {
-    flags &= call->inputs[i].flags;
-    if (call->inputs[i].size != y->size) {
-      return false;
-    }
-  }
-  /* An empty output, whose data may be NULL, is not small: its size less 1 wraps. */
-  return (flags & ND4C_TENSOR_CONTIGUOUS) && (uint64_t)y->size - 1 < (uint64_t)(ND4C_NEST_PIECE_COST / cost);
-}
+#include "backends/cpu/simd/elementwise/elementwise.h"
 
 /* -- two operands --------------------------------------------------------------------------------------------- */
 
@@ -67,15 +51,18 @@ static int32_t power_cost(const nd4c_tensor *b, int32_t any) {
   return exponent == 2 ? 1 : exponent == 0.5 || exponent == -1 ? 6 : any;
 }
 
-static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost) {
-  cost = op == ND4C_BINARY_power ? power_cost(&call->inputs[1], cost) : cost;
+nd4c_status nd4c_simd_run_binary(const nd4c_call *call, const nd4c_binary_loops *loops, int32_t cost) {
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
-  const nd4c_binary_loops *loops = &nd4c_simd.binary->loops[op][a->dtype];
-  if (is_small(call, 2, cost)) {
+  if (nd4c_simd_is_small(call, 2, cost)) {
     loops->both(y->size, a->data, b->data, y->data);
     return ND4C_OK;
   }
   return run_binary_nest(call, loops, cost);
+}
+
+static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost) {
+  cost = op == ND4C_BINARY_power ? power_cost(&call->inputs[1], cost) : cost;
+  return nd4c_simd_run_binary(call, &nd4c_simd.binary->loops[op][call->inputs[0].dtype], cost);
 }
 
 static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char *reason, size_t reason_size) {
@@ -250,12 +237,11 @@ static void start_unary(nd4c_nest *nest, const nd4c_call *call) {
   nd4c_nest_finish(nest);
 }
 
-static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, int32_t cost,
-                             const nd4c_unary_parameters *parameters) {
+nd4c_status nd4c_simd_run_unary(const nd4c_call *call, nd4c_unary_loop loop, nd4c_unary_loop stream, int32_t cost,
+                                const nd4c_unary_parameters *parameters) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  const unary_job job = {nd4c_simd.unary->loops[op][x->dtype], nd4c_simd.unary->streams[op][x->dtype],
-                         nd4c_cpu_dtype_bytes(x->dtype), parameters};
-  if (is_small(call, 1, cost)) {
+  const unary_job job = {loop, stream, nd4c_cpu_dtype_bytes(x->dtype), parameters};
+  if (nd4c_simd_is_small(call, 1, cost)) {
     job.loop(y->size, x->data, y->data, parameters);
     return ND4C_OK;
   }
@@ -263,6 +249,13 @@ static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, in
   start_unary(&nest, call);
   nd4c_nest_run(&nest, call->width, cost, false, compute_unary, job.stream == NULL ? NULL : stream_unary, &job);
   return ND4C_OK;
+}
+
+static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, int32_t cost,
+                             const nd4c_unary_parameters *parameters) {
+  const nd4c_dtype dtype = call->inputs[0].dtype;
+  return nd4c_simd_run_unary(call, nd4c_simd.unary->loops[op][dtype], nd4c_simd.unary->streams[op][dtype], cost,
+                             parameters);
 }
 
 static bool usable_unary(const nd4c_call *call, enum nd4c_unary_index op, char *reason, size_t reason_size) {
@@ -377,7 +370,7 @@ static void compute_cast(const void *user, int64_t n, char *const *pointers, con
 static nd4c_status run_cast(const nd4c_call *call) {
   nd4c_dtype from = call->inputs[0].dtype, to = call->outputs[0].dtype;
   const nd4c_tensor *y = &call->outputs[0];
-  if (from != to && is_small(call, 1, 2)) {
+  if (from != to && nd4c_simd_is_small(call, 1, 2)) {
     nd4c_simd.cast->loops[from][to](y->size, call->inputs[0].data, y->data);
     return ND4C_OK;
   }
@@ -418,7 +411,7 @@ nd4c_status nd4c_simd_where(const nd4c_call *call, int32_t condition, int32_t a,
 
 static nd4c_status run_where(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0], *x = call->inputs;
-  if (is_small(call, ND4C_IN_where_count, 2)) {
+  if (nd4c_simd_is_small(call, ND4C_IN_where_count, 2)) {
     nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)](y->size, x[ND4C_IN_where_condition].data,
                                                           x[ND4C_IN_where_a].data, x[ND4C_IN_where_b].data, y->data);
     return ND4C_OK;

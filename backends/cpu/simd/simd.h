@@ -11,6 +11,8 @@
 #include "kernels/cpu/elementwise/binary.h"
 #include "kernels/cpu/elementwise/chain.h"
 #include "kernels/cpu/elementwise/fast.h"
+#include "kernels/cpu/elementwise/pairs/pairs.h"
+#include "kernels/cpu/elementwise/pairs/parts.h"
 #include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/image/boxes.h"
 #include "kernels/cpu/image/resample.h"

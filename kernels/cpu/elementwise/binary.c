@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/cpu/elementwise/pairs/division.h"
 #include "kernels/cpu/elementwise/power.h"
 #include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
@@ -112,17 +113,22 @@ ND4C_INLINED void line_bfloat16(enum nd4c_binary_index op, const uint16_t *a, in
   }
 
 #define SUMS(D, d, kind) ND4C_BINARY_SUMS(LOOP, D, d)
-#define NUMBERS(D, d, kind) ND4C_BINARY_NUMBERS(LOOP, D, d) LOOP(power, D, d) ND4C_BINARY_COMPARISONS(COMPARISON, D, d)
+#define QUOTIENT(D, d, kind) VARIANTS(quotient, divide, d)
+#define NUMBERS(D, d, kind) ND4C_BINARY_EXTREMES(LOOP, D, d) LOOP(power, D, d) ND4C_BINARY_COMPARISONS(COMPARISON, D, d)
 #define HALVES(D, d, kind)             \
   ND4C_BINARY_NUMBERS(HALF_LOOP, D, d) \
   ND4C_BINARY_COMPARISONS(HALF_COMPARISON, D, d) HALF_LOOP(power, D, d) HALF_LOOP(prelu, D, d)
 #define STREAMS(D, d, kind) ND4C_BINARY_SUMS(STREAM, D, d)
 ND4C_INT_DTYPES(SUMS)
 ND4C_INT_DTYPES(NUMBERS)
+ND4C_INT_DTYPES(QUOTIENT)
 ND4C_UINT_DTYPES(SUMS)
 ND4C_UINT_DTYPES(NUMBERS)
+ND4C_UINT_DTYPES(QUOTIENT)
 ND4C_WIDE_FLOAT_DTYPES(SUMS)
 ND4C_WIDE_FLOAT_DTYPES(NUMBERS)
+LOOP(divide, FLOAT32, float32)
+LOOP(divide, FLOAT64, float64)
 LOOP(prelu, FLOAT32, float32)
 LOOP(prelu, FLOAT64, float64)
 #ifndef ND4C_DTYPES_LITE

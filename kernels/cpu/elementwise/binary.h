@@ -9,7 +9,8 @@
 
 /* X(name, DTYPE, dtype): lists of ops, to be written out for one dtype. */
 #define ND4C_BINARY_SUMS(X, D, d) X(add, D, d) X(subtract, D, d) X(multiply, D, d)
-#define ND4C_BINARY_NUMBERS(X, D, d) X(divide, D, d) X(maximum, D, d) X(minimum, D, d)
+#define ND4C_BINARY_EXTREMES(X, D, d) X(maximum, D, d) X(minimum, D, d)
+#define ND4C_BINARY_NUMBERS(X, D, d) X(divide, D, d) ND4C_BINARY_EXTREMES(X, D, d)
 #define ND4C_BINARY_COMPARISONS(X, D, d) \
   X(equal, D, d) X(not_equal, D, d) X(less, D, d) X(less_equal, D, d) X(greater, D, d) X(greater_equal, D, d)
 #define ND4C_BINARY_LOGIC(X, D, d) X(logical_and, D, d) X(logical_or, D, d) X(logical_xor, D, d)

@@ -12,13 +12,6 @@ ND4C_INLINED T NAME(element)(enum nd4c_binary_index op, T x, T z) {
                                       : (x <= z || ND4C_IS_NAN(x) ? x : z);
 }
 #else
-static inline T NAME(divide)(T x, T z) {
-  if (z == 0) {
-    return 0;
-  }
-  return KIND == ND4C_SIGNED && z == (T)-1 ? (T)(0 - (NAME(nd4c_wrap))x) : (T)(x / z);
-}
-
 static inline T NAME(power)(T x, T z) {
   NAME(nd4c_wrap) base = (NAME(nd4c_wrap))x, result = 1;
   if (KIND == ND4C_SIGNED && z <= 0 && z != 0) {
@@ -35,7 +28,6 @@ ND4C_INLINED T NAME(element)(enum nd4c_binary_index op, T x, T z) {
   return op == ND4C_BINARY_add        ? (T)(left + right)
          : op == ND4C_BINARY_subtract ? (T)(left - right)
          : op == ND4C_BINARY_multiply ? (T)(left * right)
-         : op == ND4C_BINARY_divide   ? NAME(divide)(x, z)
          : op == ND4C_BINARY_power    ? NAME(power)(x, z)
          : op == ND4C_BINARY_maximum  ? (x >= z ? x : z)
                                       : (x <= z ? x : z);
@@ -84,3 +76,10 @@ ND4C_INLINED void NAME(comparison)(enum nd4c_binary_index op, bool a_varies, boo
     y[i] = NAME(compared)(op, a_varies ? a[i] : first, b_varies ? b[i] : second);
   }
 }
+
+#if KIND != ND4C_WIDE_FLOAT
+ND4C_INLINED void NAME(quotient)(enum nd4c_binary_index op, bool a_varies, bool b_varies, SIGNATURE) {
+  (void)op;
+  NAME(nd4c_divide)(ND4C_DIVISION_TRUNC, a_varies, b_varies, n, va, vb, vy);
+}
+#endif

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/hypot.h"
+#include "kernels/quotient.h"
 #include "kernels/reference/elementwise/mathematics.h"
 #include "kernels/types.h"
 
@@ -34,36 +35,16 @@ VALUE_FUNCTION(fmod) {
 VALUE_FUNCTION(remainder) {
   nd4c_value a = inputs[0], b = inputs[1];
   if (kinds[0] == ND4C_KIND_FLOAT) {
-    double rest = fmod(a.f, b.f);
-    if (rest == 0) {
-      return (nd4c_value){.f = copysign(0, b.f)};
-    }
-    return (nd4c_value){.f = (rest < 0) != (b.f < 0) ? rest + b.f : rest};
+    return (nd4c_value){.f = nd4c_floor_rest(a.f, b.f)};
   }
   uint64_t rest = b.u == 0 ? 0 : rest_of(kinds[0], a, b);
   return (nd4c_value){.u = must_floor(kinds[0], rest, b) ? rest + b.u : rest};
 }
 
-/* The floor of the exact quotient: what is left when the rest, which is exact, is taken off a. */
-static double floor_quotient(double a, double b) {
-  if (b == 0) {
-    return a / b;
-  }
-  double rest = fmod(a, b), quotient = (a - rest) / b;
-  if (rest != 0 && (rest < 0) != (b < 0)) {
-    quotient--;
-  }
-  if (quotient == 0) {
-    return copysign(0, a / b);
-  }
-  double whole = floor(quotient);
-  return quotient - whole > 0.5 ? whole + 1 : whole;
-}
-
 VALUE_FUNCTION(floor_divide) {
   nd4c_value a = inputs[0], b = inputs[1], truncated = nd4c_value_divide(kinds, inputs);
   if (kinds[0] == ND4C_KIND_FLOAT) {
-    return (nd4c_value){.f = floor_quotient(a.f, b.f)};
+    return (nd4c_value){.f = nd4c_floor_quotient(a.f, b.f)};
   }
   if (b.u != 0 && must_floor(kinds[0], rest_of(kinds[0], a, b), b)) {
     truncated.u--;
