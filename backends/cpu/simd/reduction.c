@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/cpu/simd/simd.h"
+#include "backends/cpu/simd/reduction_terms.h"
 #include "backends/cpu/support/reduction.h"
 
 enum {
@@ -343,16 +343,28 @@ static void run_reduction(reduction *r, int32_t width) {
   }
 }
 
-static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
-  nd4c_dtype dtype = call->inputs[0].dtype;
-  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduction->loops[op][dtype]};
-  r.rescue = op == ND4C_REDUCE_norm2 && dtype == ND4C_FLOAT64;
-  nd4c_reduction_over_axes(&r.axes, call);
+static nd4c_status reduce(const nd4c_call *call, enum nd4c_reduce_index op, const nd4c_attr_value *axes, bool keepdims,
+                          bool mean) {
+  const nd4c_tensor *x = &call->inputs[0];
+  bool reduced[ND4C_CPU_MAX_RANK];
+  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduction->loops[op][x->dtype]};
+  r.rescue = op == ND4C_REDUCE_norm2 && x->dtype == ND4C_FLOAT64;
+  nd4c_cpu_reduced_axes(x->rank, axes, reduced);
+  nd4c_reduction_prepare(&r.axes, call, reduced, keepdims, false);
   if (mean) {
-    r.divisor = (double)(call->inputs[0].size / call->outputs[0].size);
+    r.divisor = (double)(x->size / call->outputs[0].size);
   }
   run_reduction(&r, call->width);
   return ND4C_OK;
+}
+
+nd4c_status nd4c_simd_reduce(const nd4c_call *call, enum nd4c_reduce_index op, const nd4c_attr_value *axes,
+                             bool keepdims) {
+  return reduce(call, op, axes, keepdims, false);
+}
+
+static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
+  return reduce(call, op, &call->attrs[ND4C_ATTR_sum_axes], ND4C_FLAG_OF(call, sum_keepdims), mean);
 }
 
 /* Reduces all axes except those of images and channels. */
@@ -461,22 +473,22 @@ DEFINE_AXIS(argmax)
 DEFINE_AXIS(argmin)
 
 /* X(op, dtypes) */
-#define OPS(X)                            \
-  X(sum, ND4C_CPU_REALS)                  \
-  X(prod, ND4C_CPU_REALS)                 \
-  X(mean, ND4C_CPU_FLOATS)                \
-  X(max, ND4C_CPU_REALS)                  \
-  X(min, ND4C_CPU_REALS)                  \
-  X(all, ND4C_CPU_BOOLS)                  \
-  X(any, ND4C_CPU_BOOLS)                  \
-  X(argmax, ND4C_CPU_REALS)               \
-  X(argmin, ND4C_CPU_REALS)               \
-  X(norm1, ND4C_CPU_FLOATS)               \
-  X(abs_mean, ND4C_CPU_FLOATS)            \
-  X(norm2, ND4C_CPU_FLOATS)               \
-  X(norm_max, ND4C_CPU_FLOATS)            \
-  X(sum_square, ND4C_CPU_FLOATS)          \
-  X(global_average_pool, ND4C_CPU_FLOATS) \
+#define OPS(X)                             \
+  X(sum, ND4C_CPU_REALS | ND4C_CPU_BOOLS)  \
+  X(prod, ND4C_CPU_REALS | ND4C_CPU_BOOLS) \
+  X(mean, ND4C_CPU_FLOATS)                 \
+  X(max, ND4C_CPU_REALS)                   \
+  X(min, ND4C_CPU_REALS)                   \
+  X(all, ND4C_CPU_BOOLS)                   \
+  X(any, ND4C_CPU_BOOLS)                   \
+  X(argmax, ND4C_CPU_REALS)                \
+  X(argmin, ND4C_CPU_REALS)                \
+  X(norm1, ND4C_CPU_FLOATS)                \
+  X(abs_mean, ND4C_CPU_FLOATS)             \
+  X(norm2, ND4C_CPU_FLOATS)                \
+  X(norm_max, ND4C_CPU_FLOATS)             \
+  X(sum_square, ND4C_CPU_FLOATS)           \
+  X(global_average_pool, ND4C_CPU_FLOATS)  \
   X(global_max_pool, ND4C_CPU_FLOATS)
 #define DEFINE_KERNEL(op, dtypes) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable_##op, run_##op),
 

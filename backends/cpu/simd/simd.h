@@ -26,6 +26,7 @@
 #include "kernels/cpu/random/random.h"
 #include "kernels/cpu/recurrent/recurrent.h"
 #include "kernels/cpu/reduction/reduction.h"
+#include "kernels/cpu/reduction/terms.h"
 #include "kernels/cpu/shape/move.h"
 #include "kernels/cpu/shape/transpose.h"
 #include "kernels/cpu/signal/fft.h"

@@ -40,24 +40,6 @@ static double finish(const gathering *g, int64_t count, double first, double sec
   return g->what == VARIANCE ? squares / divisor : sqrt(squares / divisor);
 }
 
-static void store(const gathering *g, double value, char *y) {
-  switch (g->dtype) {
-    case ND4C_FLOAT64:
-      *(double *)(void *)y = value;
-      break;
-#ifndef ND4C_DTYPES_LITE
-    case ND4C_FLOAT16:
-      *(uint16_t *)(void *)y = nd4c_float16_from_float(nd4c_double_to_odd_float(value));
-      break;
-    case ND4C_BFLOAT16:
-      *(uint16_t *)(void *)y = nd4c_bfloat16_from_float(nd4c_double_to_odd_float(value));
-      break;
-#endif
-    default:
-      *(float *)(void *)y = (float)value;
-  }
-}
-
 /* -- the last axis is reduced ------------------------------------------------------------------------------------- */
 
 static nd4c_gathered gathered_at(state *s) {
@@ -86,7 +68,7 @@ static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     for (int64_t i = 0; i < a->outer_reduced; i++) {
       take_run(g, nd4c_reduction_last(a), x + nd4c_reduction_locate(a, true, i, &unused), &s);
     }
-    store(g, finish(g, s.count, s.first, s.second), a->y + y_offset);
+    nd4c_reduction_store(g->dtype, finish(g, s.count, s.first, s.second), a->y + y_offset);
   }
 }
 
@@ -113,7 +95,7 @@ static void gather_shared_out(gathering *g, int32_t width) {
       s->count += other->count;
     }
   }
-  store(g, finish(g, partial->count, partial->first, partial->second), g->axes.y);
+  nd4c_reduction_store(g->dtype, finish(g, partial->count, partial->first, partial->second), g->axes.y);
 }
 
 static void gather_runs(gathering *g, int32_t width) {
@@ -164,7 +146,8 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
       g->loops->block(rows, n, from, step, row, (nd4c_gathered){first, second, third});
     }
     for (int64_t j = 0; j < n; j++) {
-      store(g, finish(g, a->outer_reduced, first[j], second[j]), y + j * a->y_strides[last] * a->y_bytes);
+      nd4c_reduction_store(g->dtype, finish(g, a->outer_reduced, first[j], second[j]),
+                           y + j * a->y_strides[last] * a->y_bytes);
     }
   }
 }

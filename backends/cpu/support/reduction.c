@@ -8,8 +8,8 @@ static int64_t magnitude(int64_t x) {
 }
 
 static void swap_axes(nd4c_reduction *r, int32_t a, int32_t b) {
-  int64_t *const lists[] = {r->shape, r->x_strides, r->y_strides};
-  for (int32_t i = 0; i < 3; i++) {
+  int64_t *const lists[] = {r->shape, r->x_strides, r->y_strides, r->z_strides};
+  for (int32_t i = 0; i < (r->z != NULL ? 4 : 3); i++) {
     int64_t kept = lists[i][a];
     lists[i][a] = lists[i][b];
     lists[i][b] = kept;
@@ -37,6 +37,10 @@ static void turn_axes(nd4c_reduction *r, bool ordered) {
     r->y += (r->shape[axis] - 1) * r->y_strides[axis] * r->y_bytes;
     r->x_strides[axis] = -r->x_strides[axis];
     r->y_strides[axis] = -r->y_strides[axis];
+    if (r->z != NULL) {
+      r->z += (r->shape[axis] - 1) * r->z_strides[axis] * r->x_bytes;
+      r->z_strides[axis] = -r->z_strides[axis];
+    }
   }
 }
 
@@ -51,7 +55,8 @@ static void merge_axes(nd4c_reduction *r) {
   for (int32_t axis = r->rank - 2; axis >= 0; axis--) {
     int64_t inner = r->shape[axis + 1];
     if (r->reduced[axis] != r->reduced[axis + 1] || r->x_strides[axis] != r->x_strides[axis + 1] * inner ||
-        r->y_strides[axis] != r->y_strides[axis + 1] * inner) {
+        r->y_strides[axis] != r->y_strides[axis + 1] * inner ||
+        (r->z != NULL && r->z_strides[axis] != r->z_strides[axis + 1] * inner)) {
       continue;
     }
     r->shape[axis + 1] *= r->shape[axis];
@@ -59,14 +64,15 @@ static void merge_axes(nd4c_reduction *r) {
   }
 }
 
-void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims,
-                            bool ordered) {
+static void prepare(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims, bool ordered,
+                    const nd4c_tensor *z) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t y_strides[ND4C_CPU_MAX_RANK];
   nd4c_cpu_reduction_strides(x->rank, reduced, keepdims, y, y_strides);
   r->rank = 0;
   r->x = x->data;
   r->y = y->data;
+  r->z = z != NULL ? z->data : NULL;
   r->x_bytes = nd4c_cpu_dtype_bytes(x->dtype);
   r->y_bytes = nd4c_cpu_dtype_bytes(y->dtype);
   for (int32_t axis = 0; axis < x->rank; axis++) {
@@ -76,12 +82,13 @@ void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool
     r->shape[r->rank] = x->shape[axis];
     r->x_strides[r->rank] = x->strides[axis];
     r->y_strides[r->rank] = y_strides[axis];
+    r->z_strides[r->rank] = z != NULL ? z->strides[axis] : 0;
     r->reduced[r->rank++] = reduced[axis];
   }
   if (r->rank == 0) {
     r->rank = 1;
     r->shape[0] = 1;
-    r->x_strides[0] = 1;
+    r->x_strides[0] = r->z_strides[0] = 1;
     r->reduced[0] = true;
   }
   turn_axes(r, ordered);
@@ -91,6 +98,16 @@ void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool
   for (int32_t axis = 0; axis + 1 < r->rank; axis++) {
     *(r->reduced[axis] ? &r->outer_reduced : &r->outer_kept) *= r->shape[axis];
   }
+}
+
+void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims,
+                            bool ordered) {
+  prepare(r, call, reduced, keepdims, ordered, NULL);
+}
+
+void nd4c_reduction_prepare_pair(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims,
+                                 const nd4c_tensor *z) {
+  prepare(r, call, reduced, keepdims, false, z);
 }
 
 int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t index, int64_t *y_offset) {
@@ -108,6 +125,17 @@ int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t ind
   return x_offset;
 }
 
+int64_t nd4c_reduction_locate_second(const nd4c_reduction *r, bool reduced, int64_t index) {
+  int64_t offset = 0;
+  for (int32_t axis = r->rank - 2; axis >= 0 && index > 0; axis--) {
+    if (r->reduced[axis] == reduced) {
+      offset += index % r->shape[axis] * r->z_strides[axis] * r->x_bytes;
+      index /= r->shape[axis];
+    }
+  }
+  return offset;
+}
+
 void nd4c_reduction_over_axes(nd4c_reduction *r, const nd4c_call *call) {
   bool reduced[ND4C_CPU_MAX_RANK];
   nd4c_cpu_reduced_axes(call->inputs[0].rank, &call->attrs[ND4C_ATTR_sum_axes], reduced);
@@ -121,4 +149,25 @@ const char *nd4c_reduction_gather(const nd4c_reduction *r, int64_t n, const char
   }
   nd4c_simd.move->move[r->x_bytes](1, n, x, 0, stride, buffer, 0, 1);
   return buffer;
+}
+
+void nd4c_reduction_store(nd4c_dtype dtype, double value, char *y) {
+  switch (dtype) {
+    case ND4C_FLOAT64:
+      *(double *)(void *)y = value;
+      break;
+    case ND4C_INT64:
+      *(int64_t *)(void *)y = (int64_t)value;
+      break;
+#ifndef ND4C_DTYPES_LITE
+    case ND4C_FLOAT16:
+      *(uint16_t *)(void *)y = nd4c_float16_from_float(nd4c_double_to_odd_float(value));
+      break;
+    case ND4C_BFLOAT16:
+      *(uint16_t *)(void *)y = nd4c_bfloat16_from_float(nd4c_double_to_odd_float(value));
+      break;
+#endif
+    default:
+      *(float *)(void *)y = (float)value;
+  }
 }

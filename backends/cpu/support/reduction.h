@@ -1,5 +1,5 @@
 /* The axes of a reduction in the order of memory: what kernels of engine simd run over when they fold some axes of a
- * tensor (reduction.c, statistics.c, statistics_median.c). */
+ * tensor (reduction.c, reduction_terms.c, statistics.c, statistics_median.c). */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_REDUCTION_H
 #define ND4C_BACKENDS_CPU_SUPPORT_REDUCTION_H
 
@@ -12,6 +12,8 @@ typedef struct nd4c_reduction {
   bool reduced[ND4C_CPU_MAX_RANK];
   char *x, *y;
   int32_t x_bytes, y_bytes;
+  char *z; /* a second operand of x's shape and dtype, or NULL */
+  int64_t z_strides[ND4C_CPU_MAX_RANK];
   int64_t outer_kept, outer_reduced; /* positions of the axes before the last, by kind */
 } nd4c_reduction;
 
@@ -21,11 +23,21 @@ void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool
 /* The same for a call whose attributes begin with axes and keepdims. */
 void nd4c_reduction_over_axes(nd4c_reduction *r, const nd4c_call *call);
 
+/* As nd4c_reduction_prepare, unordered, with z as the second operand (NULL: none). */
+void nd4c_reduction_prepare_pair(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims,
+                                 const nd4c_tensor *z);
+
+/* What nd4c_reduction_locate returns of x, of z. */
+int64_t nd4c_reduction_locate_second(const nd4c_reduction *r, bool reduced, int64_t index);
+
 /* Byte offset into x of position `index` among the outer axes of one kind; adds that into y to *y_offset. */
 int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t index, int64_t *y_offset);
 
 /* n elements of the last axis, contiguous: in place or in the buffer. */
 const char *nd4c_reduction_gather(const nd4c_reduction *r, int64_t n, const char *x, char *buffer);
+
+/* Writes a result that was computed in double: rounded once to a float, or cast to int64. */
+void nd4c_reduction_store(nd4c_dtype dtype, double value, char *y);
 
 static inline int64_t nd4c_reduction_last(const nd4c_reduction *r) {
   return r->shape[r->rank - 1];

@@ -136,6 +136,16 @@ static void store_boolean(int64_t n, const void *accumulators, double count, voi
   }
 }
 
+/* A product of truth values is 1 or 0 in int64. */
+static void store_product_boolean(int64_t n, const void *accumulators, double count, void *vy) {
+  const uint8_t *a = accumulators;
+  int64_t *y = vy;
+  (void)count;
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = a[i] != 0;
+  }
+}
+
 /* -- loops of each op ---------------------------------------------------------------------------------------------- */
 
 /* what: total or extreme; A: of its accumulators. */
@@ -223,6 +233,9 @@ const nd4c_reduction_table ND4C_LEVEL_NAME(nd4c_reduction_table) = {
     .loops = {ALL(OWN_ENTRIES) ND4C_WIDE_FLOAT_DTYPES(OWN_NORM_ENTRIES)
                   ND4C_HALF_DTYPES(HALF_ENTRIES)[ND4C_REDUCE_max][ND4C_BOOL] = {max_run_boolean, max_fold_uint8,
                                                                                 max_merge_uint8, store_boolean},
-              [ND4C_REDUCE_min][ND4C_BOOL] = {min_run_boolean, min_fold_uint8, min_merge_uint8, store_boolean}},
+              [ND4C_REDUCE_min][ND4C_BOOL] = {min_run_boolean, min_fold_uint8, min_merge_uint8, store_boolean},
+              [ND4C_REDUCE_sum][ND4C_BOOL] = {sum_run_uint8, sum_fold_uint8, sum_merge_uint8, sum_store_uint8},
+              [ND4C_REDUCE_prod][ND4C_BOOL] = {min_run_boolean, min_fold_uint8, min_merge_uint8,
+                                               store_product_boolean}},
     .argmax = {ALL(ARGMAX_ENTRY) ND4C_HALF_DTYPES(ARGMAX_ENTRY)},
     .argmin = {ALL(ARGMIN_ENTRY) ND4C_HALF_DTYPES(ARGMIN_ENTRY)}};
