@@ -1,5 +1,6 @@
-/* Reductions of a function of the elements (backends/cpu/simd/reduction_functions.c) against the reference: shapes
- * whose results are made at once, in parts and in many rows, in all layouts; and the same bits at every width. */
+/* Reductions of a function of the elements (backends/cpu/simd/reduction/reduction_functions.c) against the reference:
+ * shapes whose results are made at once, in parts and in many rows, in all layouts; and the same bits at every width.
+ */
 #include "tests/kernels/operands.h"
 
 typedef struct terms_case {

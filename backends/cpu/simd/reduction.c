@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/cpu/simd/reduction_terms.h"
+#include "backends/cpu/simd/reduction/reduction_terms.h"
 #include "backends/cpu/support/reduction.h"
 
 enum {

@@ -18,6 +18,7 @@
 #include "kernels/cpu/image/resample.h"
 #include "kernels/cpu/indexing/pick.h"
 #include "kernels/cpu/learning/trees.h"
+#include "kernels/cpu/loss/steps.h"
 #include "kernels/cpu/normalization/channels.h"
 #include "kernels/cpu/normalization/normalization.h"
 #include "kernels/cpu/quantization/affine.h"

@@ -364,7 +364,7 @@ static nd4c_status run_best(const nd4c_call *call, const nd4c_best_loops *loops)
 
 static bool usable_cumulative(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_dtype x = call->inputs[0].dtype, y = call->outputs[0].dtype;
-  bool words = (ND4C_DTYPE_BIT(x) & ND4C_CPU_INTS) != 0 && (y == ND4C_INT64 || y == ND4C_UINT64);
+  bool words = (ND4C_DTYPE_BIT(x) & (ND4C_CPU_INTS | ND4C_CPU_BOOLS)) != 0 && (y == ND4C_INT64 || y == ND4C_UINT64);
   ND4C_CPU_DECLINE_IF(call->inputs[0].size == 0 || call->inputs[0].rank == 0, "nothing to run along");
   ND4C_CPU_DECLINE_IF(x != y && !words, "not into the dtype asked for");
   ND4C_CPU_DECLINE_IF(nd4c_simd.scan->sum[x].run == NULL || (words && nd4c_cpu_dtype_bytes(y) != 8),
@@ -396,7 +396,7 @@ static nd4c_status run_cumulative_min(const nd4c_call *call) {
 }
 
 const nd4c_kernel *const nd4c_cpu_simd_statistics_scan_kernels[] = {
-    ND4C_CPU_SIMD_KERNEL(cumulative_sum, ND4C_CPU_REALS, usable_cumulative, run_cumulative_sum),
-    ND4C_CPU_SIMD_KERNEL(cumulative_prod, ND4C_CPU_REALS, usable_cumulative, run_cumulative_prod),
+    ND4C_CPU_SIMD_KERNEL(cumulative_sum, ND4C_CPU_REALS | ND4C_CPU_BOOLS, usable_cumulative, run_cumulative_sum),
+    ND4C_CPU_SIMD_KERNEL(cumulative_prod, ND4C_CPU_REALS | ND4C_CPU_BOOLS, usable_cumulative, run_cumulative_prod),
     ND4C_CPU_SIMD_KERNEL(cumulative_max, ND4C_CPU_REALS, usable_best, run_cumulative_max),
     ND4C_CPU_SIMD_KERNEL(cumulative_min, ND4C_CPU_REALS, usable_best, run_cumulative_min), NULL};

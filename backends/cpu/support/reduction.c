@@ -2,6 +2,7 @@
 #include "backends/cpu/support/reduction.h"
 
 #include "backends/cpu/simd/simd.h"
+#include "kernels/cpu/support/units.h"
 
 static int64_t magnitude(int64_t x) {
   return x < 0 ? -x : x;
@@ -169,5 +170,39 @@ void nd4c_reduction_store(nd4c_dtype dtype, double value, char *y) {
 #endif
     default:
       *(float *)(void *)y = (float)value;
+  }
+}
+
+/* Without their sign, numbers are NaN above the bits of infinity. */
+#define DROP_NAN(bits, unit)                                                           \
+  static int64_t drop_nan_##bits(int64_t n, const void *vx, void *vy, unit infinity) { \
+    const unit *x = vx;                                                                \
+    unit *y = vy;                                                                      \
+    int64_t kept = 0;                                                                  \
+    for (int64_t i = 0; i < n; i++) {                                                  \
+      const unit one = x[i];                                                           \
+      y[kept] = one;                                                                   \
+      kept += (one & (UINT##bits##_MAX >> 1)) <= infinity;                             \
+    }                                                                                  \
+    return kept;                                                                       \
+  }
+DROP_NAN(32, nd4c_unit_4)
+DROP_NAN(64, nd4c_unit_8)
+#ifndef ND4C_DTYPES_LITE
+DROP_NAN(16, nd4c_unit_2)
+#endif
+
+int64_t nd4c_reduction_drop_nan(nd4c_dtype dtype, int64_t n, const char *x, char *y) {
+  switch (dtype) {
+    case ND4C_FLOAT64:
+      return drop_nan_64(n, x, y, UINT64_C(0x7ff0000000000000));
+#ifndef ND4C_DTYPES_LITE
+    case ND4C_FLOAT16:
+      return drop_nan_16(n, x, y, 0x7c00);
+    case ND4C_BFLOAT16:
+      return drop_nan_16(n, x, y, 0x7f80);
+#endif
+    default:
+      return drop_nan_32(n, x, y, 0x7f800000);
   }
 }

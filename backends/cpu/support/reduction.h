@@ -39,6 +39,9 @@ const char *nd4c_reduction_gather(const nd4c_reduction *r, int64_t n, const char
 /* Writes a result that was computed in double: rounded once to a float, or cast to int64. */
 void nd4c_reduction_store(nd4c_dtype dtype, double value, char *y);
 
+/* Copies the elements of a float dtype that are no NaN from x to y, which may be x; returns how many there are. */
+int64_t nd4c_reduction_drop_nan(nd4c_dtype dtype, int64_t n, const char *x, char *y);
+
 static inline int64_t nd4c_reduction_last(const nd4c_reduction *r) {
   return r->shape[r->rank - 1];
 }

@@ -47,8 +47,15 @@ static void NAME(fold)(rows_loop eight, fold_loop wide_fold, int64_t size, ROWS_
 }
 
 ND4C_INLINED void NAME(total_store)(enum nd4c_reduce_index op, int64_t n, const double *a, double count, T *y) {
-  for (int64_t i = 0; i < n; i++) {
-    y[i] = FROM_FLOAT(nd4c_double_to_odd_float(stored_total(op, a[i], count)));
+  double totals[ND4C_HALF_CHUNK];
+  float odd[ND4C_HALF_CHUNK];
+  for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {
+    int64_t some = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;
+    for (int64_t j = 0; j < some; j++) {
+      totals[j] = stored_total(op, a[i + j], count);
+    }
+    nd4c_odd_floats(some, totals, odd);
+    NAME(nd4c_narrow)(some, odd, y + i);
   }
 }
 

@@ -1,5 +1,5 @@
 /* Implements terms.h: loops that the compiler vectorises, and whole vectors for logarithms and powers. Compiled once
- * per level. simd/reduction_terms.c reads the table by nd4c_simd.terms. */
+ * per level. simd/reduction/reduction_terms.c reads the table by nd4c_simd.terms. */
 #include "kernels/cpu/reduction/terms.h"
 
 #include <math.h>
@@ -29,6 +29,20 @@ static inline void take_logarithms(int64_t n, double *y) {
   }
 }
 
+/* y[i] = e^y[i] */
+static inline void take_exponentials(int64_t n, double *y) {
+  int64_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 8 <= n; i += 8) {
+    _mm512_storeu_pd(y + i, nd4c_exp_eight(_mm512_loadu_pd(y + i)));
+  }
+#endif
+  ND4C_INDEPENDENT
+  for (int64_t j = i; j < n; j++) {
+    y[j] = nd4c_exp_float64(y[j]);
+  }
+}
+
 /* y[i] = y[i]^p of y[i] >= 0 */
 static inline void raise(int64_t n, double *y, double p) {
   ND4C_INDEPENDENT
@@ -46,7 +60,25 @@ static inline void raise(int64_t n, double *y, double p) {
 
 /* -- floats of 32 and 64 bits -------------------------------------------------------------------------------------- */
 
+/* One line of terms of type R: `term` says it of x[i] and z[i]. */
+#define TERM_LOOP(name, R, term)      \
+  static void NAME(name)(SIGNATURE) { \
+    const T *x = vx, *z = vz;         \
+    R *y = to[0];                     \
+    (void)z, (void)parameter;         \
+    ND4C_INDEPENDENT                  \
+    for (int64_t i = 0; i < n; i++) { \
+      y[i] = (term);                  \
+    }                                 \
+  }
+#define APART ((double)x[i] - (double)z[i])
+
 #define ND4C_TEMPLATE "kernels/cpu/reduction/terms_float.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
+
+enum { CHUNK = 512 }; /* elements whose logarithms are taken at once, in a buffer that stays in the L1 cache */
+#define ND4C_TEMPLATE "kernels/cpu/reduction/terms_loss.h"
 #define ND4C_KINDS ND4C_WIDE_FLOAT
 #include "kernels/cpu/support/each_dtype.h"
 

@@ -1,19 +1,9 @@
-/* Terms of one float of 32 or 64 bits: a template of each_dtype.h, which terms.c includes; simd/reduction_terms.c runs
- * them. */
+/* Terms of one float of 32 or 64 bits: a template of each_dtype.h, which terms.c includes;
+ * simd/reduction/reduction_terms.c runs them. */
 
-/* One line of terms of type R: `term` says it of x[i] and z[i]. */
-#define TERM_LOOP(name, R, term)      \
-  static void NAME(name)(SIGNATURE) { \
-    const T *x = vx, *z = vz;         \
-    R *y = to[0];                     \
-    (void)z, (void)parameter;         \
-    ND4C_INDEPENDENT                  \
-    for (int64_t i = 0; i < n; i++) { \
-      y[i] = (term);                  \
-    }                                 \
-  }
-#define APART ((double)x[i] - (double)z[i])
-
+TERM_LOOP(plain, double, (double)x[i])
+TERM_LOOP(product, double, (double)x[i] * (double)z[i])
+TERM_LOOP(score, double, z[i] == 0 ? 0 : (double)x[i] * (double)z[i])
 TERM_LOOP(known, double, (double)(x[i] == x[i] ? x[i] : 0))
 TERM_LOOP(known_factor, double, (double)(x[i] == x[i] ? x[i] : 1))
 TERM_LOOP(known_largest, T, x[i] == x[i] ? x[i] : -(T)INFINITY)
@@ -94,5 +84,3 @@ static void NAME(shannon)(SIGNATURE) {
   (void)vz, (void)parameter;
   NAME(add_entropy)(n, vx, -0x1.71547652b82fep+0, to[0]);
 }
-#undef TERM_LOOP
-#undef APART

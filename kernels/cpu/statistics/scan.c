@@ -243,9 +243,16 @@ static void prod_four_float64(int64_t n, const void *vx, int64_t step, void *vy,
                                int64_t *indices) {                                                              \
     best_##way##_##d(largest_##op, n, x, position, best, where, y, indices);                                    \
   }
+#define HALF_BEST(op, way, d)                                                                                   \
+  static void op##_##way##_##d(int64_t n, const void *x, int64_t position, void *best, int64_t *where, void *y, \
+                               int64_t *indices) {                                                              \
+    best_in_float_##d(op##_##way##_float32, by_##way, n, x, position, best, where, y, indices);                 \
+  }
 #define WORDS(D, d, kind) \
   LOOP(sum, run, d, SUM) LOOP(prod, run, d, PROD) LOOP(sum, row, d, SUM) LOOP(prod, row, d, PROD)
 #define HALVES(D, d, kind) HALF_LOOP(sum, run, d) HALF_LOOP(sum, row, d) HALF_LOOP(prod, run, d) HALF_LOOP(prod, row, d)
+#define HALF_BESTS(D, d, kind) \
+  HALF_BEST(max, run, d) HALF_BEST(max, row, d) HALF_BEST(min, run, d) HALF_BEST(min, row, d)
 #define BESTS(D, d, kind) BEST(max, run, d) BEST(max, row, d) BEST(min, run, d) BEST(min, row, d)
 #define ALL(X) ND4C_INT_DTYPES(X) ND4C_UINT_DTYPES(X) ND4C_WIDE_FLOAT_DTYPES(X)
 ND4C_INT_DTYPES(WORDS)
@@ -255,6 +262,7 @@ LOOP(prod, row, float32, PROD)
 LOOP(prod, row, float64, PROD)
 ND4C_HALF_DTYPES(HALVES)
 ALL(BESTS)
+ND4C_HALF_DTYPES(HALF_BESTS)
 
 /* -- table -------------------------------------------------------------------------------------------------------- */
 
@@ -264,9 +272,10 @@ ALL(BESTS)
 #define MIN_ENTRY(NAME, name, kind) [ND4C_##NAME] = {min_run_##name, min_row_##name},
 
 const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table) = {
-    .sum = {ALL(SUM_ENTRY) ND4C_HALF_DTYPES(SUM_ENTRY)},
+    .sum = {ALL(SUM_ENTRY) ND4C_HALF_DTYPES(SUM_ENTRY)[ND4C_BOOL] = {sum_run_uint8, sum_row_uint8, NULL}},
     .prod = {ND4C_INT_DTYPES(PROD_ENTRY) ND4C_UINT_DTYPES(PROD_ENTRY)
                  ND4C_HALF_DTYPES(PROD_ENTRY)[ND4C_FLOAT32] = {prod_run_float32, prod_row_float32, NULL},
+             [ND4C_BOOL] = {prod_run_uint8, prod_row_uint8, NULL},
              [ND4C_FLOAT64] = {prod_run_float64, prod_row_float64, prod_four_float64}},
-    .max = {ALL(MAX_ENTRY)},
-    .min = {ALL(MIN_ENTRY)}};
+    .max = {ALL(MAX_ENTRY) ND4C_HALF_DTYPES(MAX_ENTRY)},
+    .min = {ALL(MIN_ENTRY) ND4C_HALF_DTYPES(MIN_ENTRY)}};

@@ -70,6 +70,26 @@ static inline void nd4c_narrow_float16(int64_t n, const float *x, uint16_t *y) {
 }
 #endif
 
+/* nd4c_double_to_odd_float of each: the digits that a float lacks become its last bit. Below the normal floats a float
+ * has fewer digits. */
+static inline void nd4c_odd_floats(int64_t n, const double *x, float *y) {
+  const uint64_t lacking = (UINT64_C(1) << 29) - 1;
+  uint64_t is_tiny = 0;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    union {
+      double number;
+      uint64_t bits;
+    } odd = {x[i]};
+    is_tiny |= (uint64_t)((fabs(x[i]) < 0x1p-126) & (x[i] != 0));
+    odd.bits = (odd.bits & ~lacking) | (uint64_t)((odd.bits & lacking) != 0) << 29;
+    y[i] = (float)odd.number;
+  }
+  for (int64_t i = 0; is_tiny && i < n; i++) {
+    y[i] = nd4c_double_to_odd_float(x[i]);
+  }
+}
+
 /* The elements from[0], from[step], ... of one streaming block, widened; touches what nd4c_block_load does. */
 enum { ND4C_HALF_BLOCK = ND4C_STREAM_BLOCK / sizeof(uint16_t) };
 

@@ -1,8 +1,8 @@
 /* Engine simd: reductions of a function of the elements, as rows over reduction_terms.h: norms of any power, counts,
- * entropies, reductions without NaN, distances. dispatch/choice.c asks these kernels before the reference's. */
+ * entropies, reductions without NaN, distances; trace. dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
 
-#include "backends/cpu/simd/reduction_terms.h"
+#include "backends/cpu/simd/reduction/reduction_terms.h"
 #include "kernels/reference/support/value.h"
 
 /* -- what results are made of ------------------------------------------------------------------------------------- */
@@ -196,9 +196,7 @@ static nd4c_dtype folded_dtype(const recipe *row, nd4c_dtype x) {
 static nd4c_status reduce(const nd4c_call *call, const recipe *row, const nd4c_attr_value *axes, bool keepdims,
                           double parameter) {
   const nd4c_tensor *x = &call->inputs[0];
-  const bool pair = row->term == ND4C_TERM_products || row->term == ND4C_TERM_squared_distance ||
-                    row->term == ND4C_TERM_distance || row->term == ND4C_TERM_differing ||
-                    row->term == ND4C_TERM_extremes;
+  const bool pair = row->term < ND4C_TERM_COUNT && (ND4C_PAIR_TERMS >> row->term & 1) != 0;
   nd4c_dtype folded = folded_dtype(row, x->dtype);
   nd4c_simd_terms t = {.map = row->term < ND4C_TERM_COUNT ? nd4c_simd.terms->maps[row->term][x->dtype] : NULL,
                        .lines = row->lines,
@@ -251,6 +249,36 @@ static nd4c_status norm(const nd4c_call *call, double p, const nd4c_attr_value *
   return reduce(call, p == 0 ? &zeroth : isinf(p) ? &least : &powers, axes, keepdims, p);
 }
 
+nd4c_status nd4c_simd_sum_powers(const nd4c_call *call, double p) {
+  static const recipe powers = {DOUBLES, 1, ND4C_TERM_power, {ND4C_REDUCE_sum}, store_doubles, first_line};
+  return reduce(call, &powers, &call->attrs[ND4C_ATTR_sum_axes], ND4C_FLAG_OF(call, sum_keepdims), p);
+}
+
+#define SUM_OF(term) {DOUBLES, 1, ND4C_TERM_##term, {ND4C_REDUCE_sum}, store_doubles, first_line}
+
+nd4c_status nd4c_simd_sum_products(const nd4c_call *call) {
+  static const recipe products = SUM_OF(product);
+  return reduce_rows(call, &products);
+}
+
+nd4c_status nd4c_simd_sum_scores(const nd4c_call *call) {
+  static const recipe scores = SUM_OF(score);
+  return reduce_rows(call, &scores);
+}
+
+nd4c_status nd4c_simd_mean(const nd4c_call *call) {
+  static const recipe mean = {DOUBLES, 1, ND4C_TERM_plain, {ND4C_REDUCE_sum}, store_doubles, share_of_count};
+  return reduce_rows(call, &mean);
+}
+
+nd4c_status nd4c_simd_sum_targets(const nd4c_call *call) {
+  static const recipe targets = SUM_OF(plain);
+  nd4c_call inner = *call;
+  inner.inputs = &call->inputs[1];
+  inner.input_count = 1;
+  return reduce_rows(&inner, &targets);
+}
+
 static nd4c_status run_norm_p(const nd4c_call *call) {
   return norm(call, ND4C_REAL_OF(call, norm_p_p), &call->attrs[ND4C_ATTR_norm_p_axes],
               ND4C_FLAG_OF(call, norm_p_keepdims));
@@ -260,6 +288,56 @@ static nd4c_status run_vector_norm(const nd4c_call *call) {
   return norm(call, ND4C_REAL_OF(call, vector_norm_ord), &call->attrs[ND4C_ATTR_vector_norm_axes],
               ND4C_FLAG_OF(call, vector_norm_keepdims));
 }
+
+/* -- trace: the sum of a diagonal, whose axis comes last ----------------------------------------------------------- */
+
+typedef struct diagonal {
+  nd4c_tensor tensor;
+  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
+} diagonal;
+
+static void diagonal_of(const nd4c_call *call, diagonal *d) {
+  const nd4c_tensor *x = &call->inputs[0];
+  const int64_t offset = ND4C_INT_OF(call, trace_offset);
+  const int32_t first = nd4c_axis(ND4C_INT_OF(call, trace_axis1), x->rank);
+  const int32_t second = nd4c_axis(ND4C_INT_OF(call, trace_axis2), x->rank);
+  const int64_t row = offset == INT64_MIN ? INT64_MAX : offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
+  const int64_t rows = x->shape[first] - row, columns = x->shape[second] - column;
+  const int64_t length = rows < columns ? rows : columns;
+  d->tensor = (nd4c_tensor){.dtype = x->dtype, .shape = d->shape, .strides = d->strides};
+  d->tensor.size = length > 0 ? length * call->outputs[0].size : 0;
+  if (length > 0) {
+    d->tensor.data = (char *)x->data +
+                     (row * x->strides[first] + column * x->strides[second]) * (int64_t)nd4c_cpu_dtype_bytes(x->dtype);
+  }
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    if (axis != first && axis != second) {
+      d->shape[d->tensor.rank] = x->shape[axis];
+      d->strides[d->tensor.rank++] = x->strides[axis];
+    }
+  }
+  d->shape[d->tensor.rank] = length;
+  d->strides[d->tensor.rank++] = x->strides[first] + x->strides[second];
+}
+
+static nd4c_status run_trace(const nd4c_call *call) {
+  static const int64_t last = -1;
+  const nd4c_attr_value axes = {.kind = ND4C_ATTR_INTS, .count = 1, .as.ints = &last};
+  nd4c_call inner = *call;
+  diagonal d;
+  diagonal_of(call, &d);
+  inner.inputs = &d.tensor;
+  return nd4c_simd_reduce(&inner, ND4C_REDUCE_sum, &axes, false);
+}
+
+static bool usable_trace(const nd4c_call *call, char *reason, size_t reason_size) {
+  diagonal d;
+  diagonal_of(call, &d);
+  ND4C_CPU_DECLINE_IF(d.tensor.size == 0, "nothing to reduce");
+  return true;
+}
+
+/* -- reductions over axes ------------------------------------------------------------------------------------------ */
 
 /* X(op, name of the kernel, dtypes, usable, kind, lines, term, folds, store, finish) */
 #define F ND4C_CPU_FLOATS
@@ -302,4 +380,5 @@ OPS(DEFINE_OP)
   ND4C_CPU_KERNEL("simd", op, name, ND4C_SIMD_PRIORITY - 1, dtypes, usable, run_##op),
 const nd4c_kernel *const nd4c_cpu_simd_reduction_functions_kernels[] = {
     OPS(KERNEL) ND4C_CPU_SIMD_KERNEL(norm_p, F, usable, run_norm_p),
-    ND4C_CPU_SIMD_KERNEL(vector_norm, F, usable, run_vector_norm), NULL};
+    ND4C_CPU_SIMD_KERNEL(vector_norm, F, usable, run_vector_norm),
+    ND4C_CPU_SIMD_KERNEL(trace, R, usable_trace, run_trace), NULL};

@@ -1,6 +1,6 @@
 /* Implements reduction_terms.h. Terms are made in blocks that stay in the first caches. A long result is made in parts
  * that do not depend on the parallel width and are merged in pairs. */
-#include "backends/cpu/simd/reduction_terms.h"
+#include "backends/cpu/simd/reduction/reduction_terms.h"
 
 enum {
   BLOCK = 4096, /* terms of all lines together */

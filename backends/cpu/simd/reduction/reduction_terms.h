@@ -41,5 +41,22 @@ void nd4c_simd_terms_run(nd4c_simd_terms *t, int32_t width);
 /* Folds the elements of input 0 themselves over these axes into output 0 (reduction.c). */
 nd4c_status nd4c_simd_reduce(const nd4c_call *call, enum nd4c_reduce_index op, const nd4c_attr_value *axes,
                              bool keepdims);
+/* Reductions over the axes of a call, whose attributes begin with axes and keepdims, into output 0 of double. */
+typedef nd4c_status (*nd4c_simd_row_reduction)(const nd4c_call *call);
+/* Of x, the first input, and z, the second one: sums of xz; the same, where 0 z is 0 whatever x is; sums of z
+ * (reduction_functions.c). */
+nd4c_status nd4c_simd_sum_products(const nd4c_call *call);
+nd4c_status nd4c_simd_sum_scores(const nd4c_call *call);
+nd4c_status nd4c_simd_sum_targets(const nd4c_call *call);
+/* Means, into an output 0 of any float dtype (reduction_functions.c). */
+nd4c_status nd4c_simd_mean(const nd4c_call *call);
+/* Sums of |x|^p (reduction_functions.c). */
+nd4c_status nd4c_simd_sum_powers(const nd4c_call *call, double p);
+/* Logarithms of the sums of exponentials; means, and variances into output 1, which has output 0's strides
+ * (statistics.c). */
+nd4c_status nd4c_simd_logsumexp(const nd4c_call *call);
+nd4c_status nd4c_simd_moments(const nd4c_call *call);
+/* y = the first input - rows, which lack its axis and are of double without gaps (reduction_normalize.c). */
+void nd4c_simd_subtract_rows(const nd4c_call *call, int32_t axis, const nd4c_tensor *rows, const nd4c_tensor *y);
 
 #endif
