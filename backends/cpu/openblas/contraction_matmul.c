@@ -1,5 +1,6 @@
-/* matmul and linear on OpenBLAS. For linear the product is added to its bias and addend, and the activation runs over
- * the result afterwards. dispatch/choice.c asks these kernels after oneDNN's. */
+/* matmul, linear, and sums of products over named axes that need no copies, on OpenBLAS. For linear the product is
+ * added to its bias and addend, and the activation runs over the result afterwards. dispatch/choice.c asks these
+ * kernels after oneDNN's. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -180,7 +181,15 @@ static nd4c_status run(const nd4c_call *call) {
 }
 
 #define REALS (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64))
-#define KERNEL(op, dtypes) ND4C_CPU_KERNEL("openblas", op, #op, ND4C_CPU_PRIORITY_OPENBLAS, dtypes, usable, run)
+#define KERNEL(op, name, priority, dtypes) ND4C_CPU_KERNEL("openblas", op, name, priority, dtypes, usable, run)
+#define PRODUCT(op, dtypes) KERNEL(op, #op, ND4C_CPU_PRIORITY_OPENBLAS, dtypes)
+/* Before those of contraction.c, which copy operands. */
+#define STRIDED(op) KERNEL(op, "strided_" #op, ND4C_CPU_PRIORITY_OPENBLAS + 1, REALS | ND4C_CPU_COMPLEXES)
 
-const nd4c_kernel *const nd4c_cpu_openblas_contraction_matmul_kernels[] = {KERNEL(matmul, REALS | ND4C_CPU_COMPLEXES),
-                                                                           KERNEL(linear, REALS), NULL};
+const nd4c_kernel *const nd4c_cpu_openblas_contraction_matmul_kernels[] = {PRODUCT(matmul, REALS | ND4C_CPU_COMPLEXES),
+                                                                           PRODUCT(linear, REALS),
+                                                                           STRIDED(einsum),
+                                                                           STRIDED(tensordot),
+                                                                           STRIDED(inner),
+                                                                           STRIDED(multi_dot),
+                                                                           NULL};

@@ -201,6 +201,32 @@ static nd4c_status run_kron(const nd4c_call *call) {
   return run_binary_nest(&same, &nd4c_simd.binary->loops[ND4C_BINARY_multiply][seen[0].dtype], 1);
 }
 
+/* outer, as a product of a column and a row; a small one row by row. */
+static nd4c_status run_outer(const nd4c_call *call) {
+  enum { FEW = 4096 };
+  const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
+  const nd4c_binary_loops *loops = &nd4c_simd.binary->loops[ND4C_BINARY_multiply][a->dtype];
+  if (y->size <= FEW && y->size > 0 && (b->flags & y->flags & ND4C_TENSOR_CONTIGUOUS)) {
+    const int64_t bytes = nd4c_cpu_dtype_bytes(a->dtype), row = b->size * nd4c_cpu_dtype_bytes(y->dtype);
+    for (int64_t i = 0; i < a->size; i++) {
+      loops->second(b->size, (const char *)a->data + i * a->strides[0] * bytes, b->data, (char *)y->data + i * row);
+    }
+    return ND4C_OK;
+  }
+  nd4c_tensor seen[2] = {*a, *b};
+  const int64_t shapes[2][2] = {{y->shape[0], 1}, {1, y->shape[1]}};
+  const int64_t strides[2][2] = {{seen[0].strides[0], 0}, {0, seen[1].strides[0]}};
+  for (int32_t i = 0; i < 2; i++) {
+    seen[i].rank = 2;
+    seen[i].shape = shapes[i];
+    seen[i].strides = strides[i];
+    seen[i].flags = 0;
+  }
+  nd4c_call same = *call;
+  same.inputs = seen;
+  return run_binary_nest(&same, loops, 1);
+}
+
 /* -- one operand ---------------------------------------------------------------------------------------------- */
 
 typedef struct unary_job {
@@ -514,5 +540,6 @@ const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(true_divide, ND4C_CPU_REALS, usable_true_divide, run_true_divide),
     /* Before OpenBLAS, which would compute kron as many products of one number each. */
     ND4C_CPU_KERNEL("simd", kron, "kron", ND4C_CPU_PRIORITY_OPENBLAS + 1, ND4C_CPU_NUMBERS, usable_kron, run_kron),
+    ND4C_CPU_SIMD_KERNEL(outer, ND4C_CPU_NUMBERS, usable_multiply, run_outer),
     ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast),
     ND4C_CPU_SIMD_KERNEL(where, ND4C_CPU_BOOLS, usable_where, run_where), NULL};

@@ -8,6 +8,7 @@
 #include "kernels/cpu/attention/attention.h"
 #include "kernels/cpu/attention/tiled.h"
 #include "kernels/cpu/contraction/gemm.h"
+#include "kernels/cpu/contraction/gemm_whole.h"
 #include "kernels/cpu/elementwise/binary.h"
 #include "kernels/cpu/elementwise/chain.h"
 #include "kernels/cpu/elementwise/fast.h"

@@ -1,5 +1,5 @@
 /* The parts of contraction_product.h around a product: linear's bias and addend before it, and its activation after it.
- * simd/contraction.c and openblas/contraction_matmul.c call them. */
+ * simd/contraction/contraction.c and openblas/contraction_matmul.c call them. */
 #include <math.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -150,15 +150,28 @@ static void merge_axes(nd4c_cpu_product *p) {
   p->m = p->y.shape[p->rank - 2];
 }
 
+static const char *read_op(const nd4c_call *call, nd4c_cpu_product *p) {
+  switch (call->op->op) {
+    case ND4C_OP_matmul:
+      return read_matmul(call, p);
+    case ND4C_OP_linear:
+      return read_linear(call, p);
+    case ND4C_OP_vecdot:
+    case ND4C_OP_matvec:
+    case ND4C_OP_vecmat:
+      return read_vectors(call, p);
+    default:
+      return nd4c_cpu_product_read_labels(call, p);
+  }
+}
+
 const char *nd4c_cpu_product_read(const nd4c_call *call, nd4c_cpu_product *product) {
   /* Extents and strides are written up to the rank: clearing the rest would take longer than a small product. */
   product->batch = 1;
   product->activation = ND4C_ACTIVATION_NONE;
   product->bias = NULL;
   product->a.tensor = product->b.tensor = product->y.tensor = product->addend.tensor = NULL;
-  const char *why = call->op->op == ND4C_OP_matmul   ? read_matmul(call, product)
-                    : call->op->op == ND4C_OP_linear ? read_linear(call, product)
-                                                     : read_vectors(call, product);
+  const char *why = read_op(call, product);
   if (why != NULL) {
     return why;
   }
@@ -181,6 +194,9 @@ const char *nd4c_cpu_product_read(const nd4c_call *call, nd4c_cpu_product *produ
 
 int64_t nd4c_cpu_matrices_offset(const nd4c_cpu_product *product, const nd4c_cpu_matrices *matrices, int64_t index) {
   int64_t offset = 0;
+  if (product->rank == 3) { /* most batches: small matrices take no longer than a division */
+    return matrices->shape[0] == 1 ? 0 : index * matrices->strides[0];
+  }
   for (int32_t axis = product->rank - 3; axis >= 0; axis--) {
     int64_t position = index % product->y.shape[axis];
     index /= product->y.shape[axis];
@@ -196,7 +212,7 @@ bool nd4c_cpu_matrices_dense(const nd4c_cpu_product *product, const nd4c_cpu_mat
 }
 
 bool nd4c_cpu_product_by_columns(const nd4c_call *call, const nd4c_cpu_product *product) {
-  return call->op->op == ND4C_OP_matmul && !nd4c_cpu_matrices_dense(product, &product->y, true);
+  return call->op->op != ND4C_OP_linear && !nd4c_cpu_matrices_dense(product, &product->y, true);
 }
 
 static void transpose(const nd4c_cpu_product *product, nd4c_cpu_matrices *x) {

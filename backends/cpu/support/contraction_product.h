@@ -1,5 +1,6 @@
-/* matmul and linear as one form: y [batch..., m, n] = activation(a [batch..., m, k] b [batch..., k, n] + bias +
- * addend). Engine simd, oneDNN and OpenBLAS read their calls with this. */
+/* matmul, linear and other sums of products of two operands as one form: y [batch..., m, n] = activation(
+ * a [batch..., m, k] b [batch..., k, n] + bias + addend). Engine simd, oneDNN and OpenBLAS read their calls with this.
+ */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_PRODUCT_H
 #define ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_PRODUCT_H
 
@@ -25,9 +26,13 @@ typedef struct nd4c_cpu_product {
   int64_t activation;
 } nd4c_cpu_product;
 
-/* Reads a matmul, linear, vecdot, matvec or vecmat call. A batch that shares b is made one tall product where strides
+/* Reads a matmul, linear, vecdot, matvec or vecmat call, or a sum of products of two operands over named axes
+ * (backends/labels.h), whose operands are not conjugated. A batch that shares b is made one tall product where strides
  * allow. NULL, or why these engines cannot take the call (static text). */
 const char *nd4c_cpu_product_read(const nd4c_call *call, nd4c_cpu_product *product);
+
+/* A part of that: the sums over named axes (contraction_labels.c). */
+const char *nd4c_cpu_product_read_labels(const nd4c_call *call, nd4c_cpu_product *product);
 
 /* Where matrix number `index` of the batch starts, in elements from the first. */
 int64_t nd4c_cpu_matrices_offset(const nd4c_cpu_product *product, const nd4c_cpu_matrices *matrices, int64_t index);
@@ -36,7 +41,8 @@ int64_t nd4c_cpu_matrices_offset(const nd4c_cpu_product *product, const nd4c_cpu
  * dimension. */
 bool nd4c_cpu_matrices_dense(const nd4c_cpu_product *product, const nd4c_cpu_matrices *matrices, bool by_rows);
 
-/* True for a matmul whose result lies by columns: best computed as y^T = b^T a^T. (linear's bias runs along rows.) */
+/* True for a product whose result lies by columns: best computed as y^T = b^T a^T. Not for linear, whose bias runs
+ * along rows. */
 bool nd4c_cpu_product_by_columns(const nd4c_call *call, const nd4c_cpu_product *product);
 /* Turns the product into that of the transposes. */
 void nd4c_cpu_product_turn(nd4c_cpu_product *product);

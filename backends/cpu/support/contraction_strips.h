@@ -1,6 +1,7 @@
 /* The layout in which constant f32 right-hand sides of products are packed: strips of columns, each with all of its
  * rows one after the other. It is what oneDNN wants with AVX-512. Products of 64 to 384 rows
- * (simd/contraction_packed.c), those of one row (onednn/contraction.c) and oneDNN's primitives read one packed copy. */
+ * (simd/contraction/contraction_packed.c), those of one row (onednn/contraction.c) and oneDNN's primitives read one
+ * packed copy. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_STRIPS_H
 #define ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_STRIPS_H
 

@@ -1,5 +1,5 @@
 /* CONSTANT weights that a kernel packs once into a form of its own: the form's layout, and the check that it was
- * packed. The convolutions of simd/window and simd/contraction_packed.c call this. */
+ * packed. The convolutions of simd/window and simd/contraction/contraction_packed.c call this. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_PACKED_WEIGHTS_H
 #define ND4C_BACKENDS_CPU_SUPPORT_PACKED_WEIGHTS_H
 

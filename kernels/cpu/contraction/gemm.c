@@ -1,5 +1,5 @@
-/* Implements gemm.h: the tables of products, from gemm_loops.h and gemm_thin.h. Compiled once per level.
- * simd/contraction.c reads the tables by nd4c_simd.gemm. */
+/* Implements gemm.h for floats: the tables of products, from gemm_loops.h, gemm_weights.h and gemm_thin.h. Compiled
+ * once per level. simd/contraction/contraction.c reads the tables by nd4c_simd.gemm. */
 #include "kernels/cpu/contraction/gemm.h"
 
 #include <stddef.h>
@@ -12,6 +12,10 @@
 extern const nd4c_gemm_table ND4C_LEVEL_NAME(nd4c_gemm_table);
 
 #define ND4C_TEMPLATE "kernels/cpu/contraction/gemm_loops.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
+
+#define ND4C_TEMPLATE "kernels/cpu/contraction/gemm_weights.h"
 #define ND4C_KINDS ND4C_WIDE_FLOAT
 #include "kernels/cpu/support/each_dtype.h"
 

@@ -1,6 +1,6 @@
-/* Blocked matrix product for operands with any strides. Engine simd calls it for matmul (simd/contraction.c,
- * contraction_packed.c, contraction_narrow.c) and for convolutions (window_conv.c); support/contraction_epilogue.c adds
- * biases with it. */
+/* Blocked matrix product for operands with any strides. Engine simd calls it for matmul
+ * (simd/contraction/contraction.c, contraction_packed.c, contraction_narrow.c) and for convolutions (window_conv.c);
+ * support/contraction_epilogue.c adds biases with it. */
 #ifndef ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
 #define ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
 

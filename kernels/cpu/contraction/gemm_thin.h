@@ -1,6 +1,6 @@
 /* Products with few rows, for one dtype of b. The includer defines the names of gemm_vector.h for T, the type of sums;
  * B, the type of b's elements; and OF_B(x), which appends b's dtype. gemm_loops.h includes it for f32 and f64, gemm.c
- * for b of bfloat16 and float16; simd/contraction.c and contraction_narrow.c call the loops.
+ * for b of bfloat16 and float16; simd/contraction/contraction.c and contraction_narrow.c call the loops.
  *
  * b is large, so it is read once and in the order of memory: four rows at a time, because hardware then prefetches four
  * streams, and in pieces whose part of y stays in the L1 cache. */

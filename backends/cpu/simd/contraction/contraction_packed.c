@@ -6,9 +6,9 @@
 #include "backends/cpu/support/contraction_strips.h"
 #include "backends/cpu/support/packed_weights.h"
 
-/* Fewer rows are a matter of reading b (simd/contraction.c, oneDNN); with more, oneDNN was faster. BLOCK_ROWS and
- * BLOCK_PANELS: of a part at most, so that its sums and a piece of a stay in the L2 cache; a panel has the loops'
- * strip_columns. SUMS_GAP: see sums_step. */
+/* Fewer rows are a matter of reading b (simd/contraction/contraction.c, oneDNN); with more, oneDNN was faster.
+ * BLOCK_ROWS and BLOCK_PANELS: of a part at most, so that its sums and a piece of a stay in the L2 cache; a panel has
+ * the loops' strip_columns. SUMS_GAP: see sums_step. */
 enum { LEAST_ROWS = 64, MOST_ROWS = 384, BLOCK_ROWS = 256, BLOCK_PANELS = 8, SUMS_GAP = 16 };
 
 typedef struct job {
