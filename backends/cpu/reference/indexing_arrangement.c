@@ -262,8 +262,7 @@ static nd4c_status batch_to_space_run(const nd4c_call *call) {
 
 /* -- windows as columns -------------------------------------------------------------------------------------------- */
 
-/* attrs: kernel, strides, pads, dilations; image: the extents that windows slide over. */
-static nd4c_ref_columns describe_columns(const nd4c_attr_value *attrs, const int64_t *image) {
+nd4c_ref_columns nd4c_cpu_columns(const nd4c_attr_value *attrs, const int64_t *image) {
   nd4c_ref_columns columns = {.spatial = attrs[0].count, .cells = 1};
   for (int32_t i = 0; i < columns.spatial; i++) {
     columns.kernel[i] = attrs[0].as.ints[i];
@@ -280,7 +279,7 @@ static nd4c_ref_columns describe_columns(const nd4c_attr_value *attrs, const int
 
 static nd4c_status im2col_run(const nd4c_call *call) {
   nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
-  nd4c_ref_columns columns = describe_columns(&call->attrs[ND4C_ATTR_im2col_kernel], x.shape + 2);
+  nd4c_ref_columns columns = nd4c_cpu_columns(&call->attrs[ND4C_ATTR_im2col_kernel], x.shape + 2);
   fill(call, nd4c_cpu_zero);
   if (call->inputs[0].size > 0) {
     nd4c_ref_im2col(&columns, &x, &y);
@@ -292,23 +291,29 @@ ND4C_CPU_RANGE(col2im_range, nd4c_ref_col2im)
 
 static nd4c_status col2im_run(const nd4c_call *call) {
   nd4c_ref_col2im_args args = {.x = nd4c_cpu_ref_input(call, 0), .y = nd4c_cpu_ref_output(call, 0)};
-  args.columns = describe_columns(&call->attrs[ND4C_ATTR_col2im_kernel], args.y.shape + 2);
+  args.columns = nd4c_cpu_columns(&call->attrs[ND4C_ATTR_col2im_kernel], args.y.shape + 2);
   return nd4c_cpu_reference_parallel(call, call->outputs[0].size, args.columns.cells, col2im_range, &args);
 }
 
 /* -- sequences ----------------------------------------------------------------------------------------------------- */
 
-static nd4c_status reverse_sequence_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *lengths = &call->inputs[1], *y = &call->outputs[0];
-  int32_t batch = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_batch_axis), x->rank);
-  int32_t time = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_time_axis), x->rank);
-  int64_t shape[ND4C_CPU_MAX_RANK], from[ND4C_CPU_MAX_RANK], steps = x->shape[time];
+nd4c_status nd4c_cpu_check_lengths(const nd4c_call *call, int64_t steps) {
+  const nd4c_tensor *lengths = &call->inputs[1];
   for (int64_t b = 0; b < lengths->size; b++) {
     int64_t length = nd4c_ref_index(lengths->dtype, lengths->data, b * lengths->strides[0]);
     ND4C_CPU_FAIL_IF(length < 0 || length > steps, ND4C_INDEX,
                      "reverse_sequence: lengths[%lld] is %lld, expected 0 to %lld", (long long)b, (long long)length,
                      (long long)steps);
   }
+  return ND4C_OK;
+}
+
+static nd4c_status reverse_sequence_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *lengths = &call->inputs[1], *y = &call->outputs[0];
+  int32_t batch = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_batch_axis), x->rank);
+  int32_t time = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_time_axis), x->rank);
+  int64_t shape[ND4C_CPU_MAX_RANK], from[ND4C_CPU_MAX_RANK], steps = x->shape[time];
+  ND4C_BACKEND_TRY(nd4c_cpu_check_lengths(call, steps));
   for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = i == batch ? 1 : x->shape[i];
     from[i] = x->strides[i];

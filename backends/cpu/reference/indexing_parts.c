@@ -20,16 +20,15 @@ static nd4c_status matrix_band_part_run(const nd4c_call *call) {
   return band(call, lower < 0 ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
 }
 
-/* Diagonal k of the axes a and b of a tensor, as a tensor whose last axis it is; its arrays are in `parts`. */
-typedef struct diagonal_parts {
-  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
-} diagonal_parts;
-
-static nd4c_ref_tensor diagonal_of(const nd4c_tensor *x, int32_t a, int32_t b, int64_t k, diagonal_parts *parts) {
+nd4c_tensor nd4c_cpu_diagonal(const nd4c_tensor *x, int32_t a, int32_t b, int64_t k, nd4c_cpu_diagonal_parts *parts) {
   int64_t rows = x->shape[a], columns = x->shape[b];
   int64_t row = k < 0 ? (k < -rows ? rows : -k) : 0, column = k > 0 ? (k > columns ? columns : k) : 0;
   int64_t down = rows - row, right = columns - column;
-  nd4c_ref_tensor diagonal = {x->dtype, 0, parts->shape, parts->strides, x->data};
+  nd4c_tensor diagonal = *x;
+  diagonal.rank = 0;
+  diagonal.shape = parts->shape;
+  diagonal.strides = parts->strides;
+  diagonal.flags = 0;
   for (int32_t i = 0; i < x->rank; i++) {
     if (i != a && i != b) {
       parts->shape[diagonal.rank] = x->shape[i];
@@ -38,12 +37,22 @@ static nd4c_ref_tensor diagonal_of(const nd4c_tensor *x, int32_t a, int32_t b, i
   }
   parts->shape[diagonal.rank] = down < right ? down : right;
   parts->strides[diagonal.rank++] = x->strides[a] + x->strides[b];
-  diagonal.data += (row * x->strides[a] + column * x->strides[b]) * nd4c_reference_bytes(x->dtype);
+  diagonal.data = (char *)x->data + (row * x->strides[a] + column * x->strides[b]) * nd4c_reference_bytes(x->dtype);
+  diagonal.size = 1;
+  for (int32_t i = 0; i < diagonal.rank; i++) {
+    diagonal.size *= parts->shape[i];
+  }
   return diagonal;
 }
 
+static nd4c_ref_tensor diagonal_of(const nd4c_tensor *x, int32_t a, int32_t b, int64_t k,
+                                   nd4c_cpu_diagonal_parts *parts) {
+  const nd4c_tensor diagonal = nd4c_cpu_diagonal(x, a, b, k, parts);
+  return nd4c_cpu_ref_tensor(&diagonal);
+}
+
 static nd4c_status embed(const nd4c_call *call, int32_t a, int32_t b, int64_t k) {
-  diagonal_parts parts;
+  nd4c_cpu_diagonal_parts parts;
   nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_fill(&y, nd4c_cpu_zero);
   if (call->inputs[0].size > 0) {
@@ -54,7 +63,7 @@ static nd4c_status embed(const nd4c_call *call, int32_t a, int32_t b, int64_t k)
 }
 
 static nd4c_status diag_run(const nd4c_call *call) {
-  diagonal_parts parts;
+  nd4c_cpu_diagonal_parts parts;
   int64_t k = ND4C_INT_OF(call, diag_k);
   if (call->inputs[0].rank == 1) {
     return embed(call, 0, 1, k);
@@ -75,7 +84,7 @@ static nd4c_status diag_embed_run(const nd4c_call *call) {
 
 static nd4c_status matrix_set_diag_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  diagonal_parts parts;
+  nd4c_cpu_diagonal_parts parts;
   int64_t strides[ND4C_CPU_MAX_RANK];
   nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), whole = nd4c_cpu_ref_tensor(y);
   nd4c_ref_copy(&x, &whole);

@@ -360,10 +360,9 @@ static bool usable_scatter_elements(const nd4c_call *call, char *reason, size_t 
   return true;
 }
 
-static nd4c_status run_scatter_elements(const nd4c_call *call) {
+static nd4c_status scatter_elements(const nd4c_call *call, int32_t axis, nd4c_place_function place) {
   enum { WORTH_ELEMENTS = 16384 };
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(ND4C_INT_OF(call, scatter_elements_axis), y->rank);
   element_job job = element_job_make(y, indices, &call->inputs[2], axis);
   if (!all_in_range(call, &job.indices, indices->size)) {
     return nd4c_cpu_check_indices(call, 1, axis, y->shape[axis]);
@@ -372,7 +371,7 @@ static nd4c_status run_scatter_elements(const nd4c_call *call) {
   if (indices->size == 0) {
     return ND4C_OK;
   }
-  job.place = nd4c_simd_place(y->dtype, ND4C_INT_OF(call, scatter_elements_reduction));
+  job.place = place;
   if (axis < y->rank - 1) {
     run_across(call, &job, axis, indices->size, indices->shape);
   } else {
@@ -381,14 +380,39 @@ static nd4c_status run_scatter_elements(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* -- placing blocks: scatter_update, scatter_add ------------------------------------------------------------------- */
+static nd4c_status run_scatter_elements(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  return scatter_elements(call, nd4c_axis(ND4C_INT_OF(call, scatter_elements_axis), y->rank),
+                          nd4c_simd_place(y->dtype, ND4C_INT_OF(call, scatter_elements_reduction)));
+}
+
+static bool usable_put_along_axis(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *values = &call->inputs[2];
+  const int32_t axis = x->rank > 0 ? nd4c_axis(ND4C_INT_OF(call, put_along_axis_axis), x->rank) : 0;
+  ND4C_CPU_DECLINE_IF(x->rank == 0, "x has no axes");
+  ND4C_CPU_DECLINE_IF(!are_indices_plain(indices) || (values->flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
+                          !nd4c_cpu_same_shape(indices, values) || values->dtype != x->dtype,
+                      "indices or values are not contiguous, or are broadcast");
+  for (int32_t i = 0; i < x->rank; i++) {
+    ND4C_CPU_DECLINE_IF(i != axis && indices->shape[i] != x->shape[i], "indices are broadcast");
+  }
+  return true;
+}
+
+static nd4c_status run_put_along_axis(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  return scatter_elements(call, nd4c_axis(ND4C_INT_OF(call, put_along_axis_axis), y->rank),
+                          nd4c_simd_place(y->dtype, ND4C_SCATTER_REDUCTION_NONE));
+}
+
+/* -- placing blocks: scatter_update, scatter_add, ... -------------------------------------------------------------- */
 
 typedef struct slice_job {
   nd4c_indices indices;
   char *whole;
   const char *part;
   int64_t count, bytes, block, outer; /* bytes of an element; elements of a block */
-  nd4c_binary_loop add;               /* NULL: copies */
+  nd4c_binary_loop combine;           /* NULL: copies */
 } slice_job;
 
 /* Elements [begin, end) of all blocks. Workers take different elements of a block, so they never write to the same
@@ -405,8 +429,8 @@ static void place_slices(void *user, int64_t begin, int64_t end, int32_t worker)
       if (i + FORESEEN < job->count) {
         ND4C_PREFETCH((uintptr_t)(whole + index_at(&job->indices, i + FORESEEN) * pitch));
       }
-      if (job->add != NULL) {
-        job->add(n, to, part, to);
+      if (job->combine != NULL) {
+        job->combine(n, to, part, to);
       } else {
         nd4c_copy_block(to, part, n * job->bytes);
       }
@@ -414,8 +438,15 @@ static void place_slices(void *user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
-static nd4c_binary_loop adding_loop(nd4c_dtype dtype) {
-  return nd4c_simd.pick->add[dtype] != NULL ? nd4c_simd.binary->loops[ND4C_BINARY_add][dtype].both : NULL;
+/* The loop that combines what is there with an update; NULL: there is none for the dtype. */
+static nd4c_binary_loop combining_loop(nd4c_dtype dtype, int64_t reduction) {
+  static const enum nd4c_binary_index ops[] = {[ND4C_SCATTER_REDUCTION_ADD] = ND4C_BINARY_add,
+                                               [ND4C_SCATTER_REDUCTION_SUBTRACT] = ND4C_BINARY_subtract,
+                                               [ND4C_SCATTER_REDUCTION_MULTIPLY] = ND4C_BINARY_multiply,
+                                               [ND4C_SCATTER_REDUCTION_DIVIDE] = ND4C_BINARY_divide,
+                                               [ND4C_SCATTER_REDUCTION_MAXIMUM] = ND4C_BINARY_maximum,
+                                               [ND4C_SCATTER_REDUCTION_MINIMUM] = ND4C_BINARY_minimum};
+  return nd4c_simd.binary->loops[ops[reduction]][dtype].both;
 }
 
 static bool usable_slices(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -426,12 +457,7 @@ static bool usable_slices(const nd4c_call *call, char *reason, size_t reason_siz
   return true;
 }
 
-static bool usable_scatter_add(const nd4c_call *call, char *reason, size_t reason_size) {
-  ND4C_CPU_DECLINE_IF(adding_loop(call->outputs[0].dtype) == NULL, "no loop for sums of this dtype");
-  return usable_slices(call, reason, reason_size);
-}
-
-static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
+static nd4c_status scatter_slices(const nd4c_call *call, int64_t reduction) {
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, scatter_add_axis), y->rank);
   slice_job job = {.indices = indices_of(indices, y->shape[axis]),
@@ -441,7 +467,7 @@ static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
                    .bytes = nd4c_cpu_dtype_bytes(y->dtype),
                    .block = 1,
                    .outer = 1,
-                   .add = add ? adding_loop(y->dtype) : NULL};
+                   .combine = reduction == ND4C_SCATTER_REDUCTION_NONE ? NULL : combining_loop(y->dtype, reduction)};
   if (!all_in_range(call, &job.indices, indices->size)) {
     return nd4c_cpu_check_indices(call, 1, axis, y->shape[axis]);
   }
@@ -455,12 +481,12 @@ static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
   if (job.outer * job.block * job.count == 0) {
     return ND4C_OK;
   }
-  nd4c_place_function place = nd4c_simd_place(y->dtype, add ? ND4C_SCATTER_REDUCTION_ADD : ND4C_SCATTER_REDUCTION_NONE);
-  for (int64_t outer = 0; job.block == 1 && outer < job.outer; outer++) {
+  nd4c_place_function place = job.block == 1 ? nd4c_simd_place(y->dtype, reduction) : NULL;
+  for (int64_t outer = 0; place != NULL && outer < job.outer; outer++) {
     place(job.count, &job.indices, job.part + outer * job.count * job.bytes,
           job.whole + outer * job.indices.extent * job.bytes, 1, 0);
   }
-  if (job.block > 1) {
+  if (place == NULL) {
     nd4c_cpu_parallel(job.block, WORTH_BYTES / (job.outer * job.count * job.bytes) + ND4C_CPU_CACHE_LINE / job.bytes,
                       call->width, place_slices, &job);
   }
@@ -468,12 +494,28 @@ static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
 }
 
 static nd4c_status run_scatter_update(const nd4c_call *call) {
-  return scatter_slices(call, false);
+  return scatter_slices(call, ND4C_SCATTER_REDUCTION_NONE);
 }
 
-static nd4c_status run_scatter_add(const nd4c_call *call) {
-  return scatter_slices(call, true);
-}
+/* X(op, reduction) */
+#define COMBINING(X)            \
+  X(scatter_add, ADD)           \
+  X(scatter_subtract, SUBTRACT) \
+  X(scatter_multiply, MULTIPLY) \
+  X(scatter_divide, DIVIDE)     \
+  X(scatter_maximum, MAXIMUM)   \
+  X(scatter_minimum, MINIMUM)
+#define DEFINE_COMBINING(op, reduction)                                                                     \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) {                        \
+    ND4C_CPU_DECLINE_IF(combining_loop(call->outputs[0].dtype, ND4C_SCATTER_REDUCTION_##reduction) == NULL, \
+                        "no loop for this dtype");                                                          \
+    return usable_slices(call, reason, reason_size);                                                        \
+  }                                                                                                         \
+  static nd4c_status run_##op(const nd4c_call *call) {                                                      \
+    return scatter_slices(call, ND4C_SCATTER_REDUCTION_##reduction);                                        \
+  }
+#define COMBINING_KERNEL(op, reduction) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_MOVABLE, usable_##op, run_##op),
+COMBINING(DEFINE_COMBINING)
 
 const nd4c_kernel *const nd4c_cpu_simd_indexing_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(take, ND4C_CPU_MOVABLE, usable_take, run_take),
@@ -482,6 +524,6 @@ const nd4c_kernel *const nd4c_cpu_simd_indexing_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(gather_elements, ND4C_CPU_MOVABLE, usable_pick, run_pick),
     ND4C_CPU_SIMD_KERNEL(take_along_axis, ND4C_CPU_MOVABLE, usable_pick, run_pick),
     ND4C_CPU_SIMD_KERNEL(scatter_elements, ND4C_CPU_MOVABLE, usable_scatter_elements, run_scatter_elements),
+    ND4C_CPU_SIMD_KERNEL(put_along_axis, ND4C_CPU_MOVABLE, usable_put_along_axis, run_put_along_axis),
     ND4C_CPU_SIMD_KERNEL(scatter_update, ND4C_CPU_MOVABLE, usable_slices, run_scatter_update),
-    ND4C_CPU_SIMD_KERNEL(scatter_add, ND4C_CPU_MOVABLE, usable_scatter_add, run_scatter_add),
-    NULL};
+    COMBINING(COMBINING_KERNEL) NULL};

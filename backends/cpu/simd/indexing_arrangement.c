@@ -1,5 +1,5 @@
-/* Engine simd: padding, rolling and tiling of contiguous arrays, stacking, one-hot rows. dispatch/choice.c asks these
- * kernels before the reference's. */
+/* Engine simd: padding, rolling, shifting and tiling of contiguous arrays, stacking, one-hot rows, filled slices.
+ * dispatch/choice.c asks these kernels before the reference's. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"
@@ -363,6 +363,23 @@ static nd4c_status run_roll(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+static nd4c_status run_fftshift(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0];
+  bool chosen[ND4C_CPU_MAX_RANK] = {false};
+  int64_t begin[ND4C_CPU_MAX_RANK];
+  continued c = {.mode = ND4C_REF_PAD_WRAP};
+  nd4c_cpu_reduced_axes(x->rank, &call->attrs[ND4C_ATTR_fftshift_axes], chosen);
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    const int64_t half = x->shape[axis] / 2;
+    begin[axis] = !chosen[axis]                      ? 0
+                  : call->op->op == ND4C_OP_fftshift ? half
+                                                     : (x->shape[axis] - half) % x->shape[axis];
+  }
+  continued_make(&c, x, &call->outputs[0], begin);
+  continued_run(call, &c);
+  return ND4C_OK;
+}
+
 static nd4c_status run_tile(const nd4c_call *call) {
   static const int64_t begin[ND4C_CPU_MAX_RANK];
   continued c = {.mode = ND4C_REF_PAD_WRAP};
@@ -500,10 +517,109 @@ static nd4c_status run_one_hot(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+/* -- index_fill ---------------------------------------------------------------------------------------------------- */
+
+typedef struct fill_job {
+  const nd4c_call *call;
+  int32_t axis;
+  int64_t block; /* bytes */
+  filler value;
+} fill_job;
+
+/* Slices at all indices of the positions [begin, end) of the axes before. */
+static void fill_slices(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const fill_job *job = user;
+  const nd4c_tensor *indices = &job->call->inputs[1], *y = &job->call->outputs[0];
+  const int64_t extent = y->shape[job->axis];
+  (void)worker;
+  for (int64_t outer = begin; outer < end; outer++) {
+    char *slices = (char *)y->data + outer * extent * job->block;
+    for (int64_t i = 0; i < indices->size; i++) {
+      const int64_t index = nd4c_ref_index(indices->dtype, indices->data, i);
+      fill(&job->value, slices + (index < 0 ? index + extent : index) * job->block, job->block);
+    }
+  }
+}
+
+static bool usable_index_fill(const nd4c_call *call, char *reason, size_t reason_size) {
+  ND4C_CPU_DECLINE_IF((call->inputs[1].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "indices or the output are not contiguous");
+  ND4C_CPU_DECLINE_IF(call->inputs[2].dtype != call->outputs[0].dtype, "value has another dtype");
+  return true;
+}
+
+static nd4c_status run_index_fill(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
+  fill_job job = {.call = call,
+                  .axis = nd4c_axis(ND4C_INT_OF(call, index_fill_axis), y->rank),
+                  .block = nd4c_cpu_dtype_bytes(y->dtype)};
+  int64_t outer = 1;
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, job.axis, y->shape[job.axis]));
+  for (int32_t i = 0; i < y->rank; i++) {
+    outer *= i < job.axis ? y->shape[i] : 1;
+    job.block *= i > job.axis ? y->shape[i] : 1;
+  }
+  filler_make(&job.value, call->inputs[2].data, nd4c_cpu_dtype_bytes(y->dtype));
+  if (x->data != y->data) { /* in place both are the same view */
+    nd4c_nest_copy_tensor(x, y, call->width);
+  }
+  if (y->size > 0 && indices->size > 0) {
+    nd4c_cpu_parallel(outer, WORTH_BYTES / (indices->size * (job.block + 8)) + 1, call->width, fill_slices, &job);
+  }
+  return ND4C_OK;
+}
+
+/* -- sequence_mask ------------------------------------------------------------------------------------------------- */
+
+typedef struct mask_job {
+  const nd4c_call *call;
+  filler off, on;
+} mask_job;
+
+static void mask_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const mask_job *job = user;
+  const nd4c_tensor *lengths = &job->call->inputs[0], *y = &job->call->outputs[0];
+  const int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype), most = y->shape[y->rank - 1];
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    const int64_t length = nd4c_ref_index(lengths->dtype, lengths->data, row);
+    const int64_t on = length < 0 ? 0 : length < most ? length : most;
+    char *to = (char *)y->data + row * most * bytes;
+    fill(&job->on, to, on * bytes);
+    fill(&job->off, to + on * bytes, (most - on) * bytes);
+  }
+}
+
+static bool usable_sequence_mask(const nd4c_call *call, char *reason, size_t reason_size) {
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "an operand is not contiguous");
+  return true;
+}
+
+static nd4c_status run_sequence_mask(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  const int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype);
+  mask_job job = {.call = call};
+  char off[16], on[16];
+  nd4c_ref_number(y->dtype, 0, off);
+  nd4c_ref_number(y->dtype, 1, on);
+  filler_make(&job.off, off, bytes);
+  filler_make(&job.on, on, bytes);
+  if (y->size > 0) {
+    nd4c_cpu_parallel(call->inputs[0].size, WORTH_BYTES / (y->shape[y->rank - 1] * bytes) + 1, call->width, mask_rows,
+                      &job);
+  }
+  return ND4C_OK;
+}
+
 const nd4c_kernel *const nd4c_cpu_simd_indexing_arrangement_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(pad, ND4C_CPU_MOVABLE, usable_continued, run_pad),
     ND4C_CPU_SIMD_KERNEL(roll, ND4C_CPU_MOVABLE, usable_continued, run_roll),
     ND4C_CPU_SIMD_KERNEL(tile, ND4C_CPU_MOVABLE, usable_continued, run_tile),
     ND4C_CPU_SIMD_KERNEL(stack, ND4C_CPU_MOVABLE, nd4c_simd_joins, run_stack),
+    ND4C_CPU_SIMD_KERNEL(fftshift, ND4C_CPU_ALL, usable_continued, run_fftshift),
+    ND4C_CPU_SIMD_KERNEL(ifftshift, ND4C_CPU_ALL, usable_continued, run_fftshift),
+    ND4C_CPU_SIMD_KERNEL(index_fill, ND4C_CPU_MOVABLE, usable_index_fill, run_index_fill),
+    ND4C_CPU_SIMD_KERNEL(sequence_mask, ND4C_CPU_INTS, usable_sequence_mask, run_sequence_mask),
     ND4C_CPU_SIMD_KERNEL(one_hot, ND4C_CPU_INTS, usable_one_hot, run_one_hot),
     NULL};

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/reference/reference.h"
 #include "kernels/cpu/indexing/blocks.h"
+#include "kernels/reference/indexing/arrangement.h"
 #include "kernels/reference/indexing/indexing.h"
 #include "kernels/reference/indexing/move.h"
 
@@ -29,6 +30,19 @@ typedef struct nd4c_cpu_blocks {
 } nd4c_cpu_blocks;
 
 void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *blocks);
+
+/* Refuses lengths of reverse_sequence that are not in 0 .. steps. */
+nd4c_status nd4c_cpu_check_lengths(const nd4c_call *call, int64_t steps);
+
+/* Diagonal k of the axes a and b of a tensor, as a tensor whose last axis it is; its arrays are in `parts`. */
+typedef struct nd4c_cpu_diagonal_parts {
+  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
+} nd4c_cpu_diagonal_parts;
+
+nd4c_tensor nd4c_cpu_diagonal(const nd4c_tensor *x, int32_t a, int32_t b, int64_t k, nd4c_cpu_diagonal_parts *parts);
+
+/* Windows of im2col and col2im. attrs: kernel, strides, pads, dilations; image: the extents that windows slide over. */
+nd4c_ref_columns nd4c_cpu_columns(const nd4c_attr_value *attrs, const int64_t *image);
 
 /* Runs a plan; the pool's threads share its slowest axis if there is enough to move. */
 void nd4c_cpu_run_plan(const nd4c_call *call, const nd4c_ref_plan *plan, const void *from, void *to);
