@@ -9,6 +9,7 @@
 #include "kernels/cpu/attention/tiled.h"
 #include "kernels/cpu/contraction/gemm.h"
 #include "kernels/cpu/contraction/gemm_whole.h"
+#include "kernels/cpu/creation/creation.h"
 #include "kernels/cpu/elementwise/binary.h"
 #include "kernels/cpu/elementwise/chain.h"
 #include "kernels/cpu/elementwise/fast.h"
@@ -102,6 +103,8 @@ bool nd4c_simd_find_element(const nd4c_call *call, nd4c_simd_element *element, c
 
 /* Elements of the inputs a or b, by the input condition, at these positions. */
 nd4c_status nd4c_simd_where(const nd4c_call *call, int32_t condition, int32_t a, int32_t b);
+/* y = the element everywhere, which may lie in y. */
+void nd4c_simd_fill(const nd4c_tensor *y, const void *element, int32_t width);
 /* For concat and stack, which only move: no operand has to be cast. */
 bool nd4c_simd_joins(const nd4c_call *call, char *reason, size_t reason_size);
 

@@ -96,26 +96,16 @@ static bool usable_bit_cast(const nd4c_call *call, char *reason, size_t reason_s
 /* -- answers that are the same for every element --------------------------------------------------------------------
  */
 
-static nd4c_status fill(const nd4c_call *call, uint8_t answer) {
-  static const int64_t none[1];
-  const nd4c_tensor *y = &call->outputs[0];
-  uint8_t element[16] = {answer};
-  nd4c_tensor one = *y;
-  one.data = element;
-  one.rank = 0;
-  one.shape = one.strides = none;
-  one.size = 1;
-  one.flags = ND4C_TENSOR_CONTIGUOUS;
-  nd4c_nest_copy_tensor(&one, y, call->width);
+static nd4c_status run_none(const nd4c_call *call) {
+  const uint8_t zero[16] = {0};
+  nd4c_simd_fill(&call->outputs[0], zero, call->width);
   return ND4C_OK;
 }
 
-static nd4c_status run_none(const nd4c_call *call) {
-  return fill(call, 0);
-}
-
 static nd4c_status run_all(const nd4c_call *call) {
-  return fill(call, 1);
+  const uint8_t yes = 1;
+  nd4c_simd_fill(&call->outputs[0], &yes, call->width);
+  return ND4C_OK;
 }
 
 /* A second kernel of an op, for the dtypes that the first one does not compute. */
