@@ -1,6 +1,6 @@
-/* Reductions of a function of the elements (backends/cpu/simd/reduction/reduction_functions.c) against the reference:
- * shapes whose results are made at once, in parts and in many rows, in all layouts; and the same bits at every width.
- */
+/* Reductions of a function of the elements (backends/cpu/simd/reduction/reduction_functions.c), and those that keep
+ * more than one number for each result (backends/cpu/simd/statistics.c), against the reference: shapes whose results
+ * are made at once, in parts and in many rows, in all layouts; and the same bits at every width. */
 #include "tests/kernels/operands.h"
 
 typedef struct terms_case {
@@ -9,7 +9,13 @@ typedef struct terms_case {
   double parameter;  /* of norm_p, the third attribute */
   int32_t inputs;
 } terms_case;
-static const terms_case cases[] = {{"all", ND4C_BOOL, 0, 1},
+static const terms_case cases[] = {{"var", 0, 1, 1},
+                                   {"std", 0, 0, 1},
+                                   {"nanvar", 0, 0, 1},
+                                   {"nanstd", 0, 1, 1},
+                                   {"nanmedian", 0, 0, 1},
+                                   {"logsumexp", 0, 0, 1},
+                                   {"all", ND4C_BOOL, 0, 1},
                                    {"any", ND4C_BOOL, 0, 1},
                                    {"count_nonzero", ND4C_INT64, 0, 1},
                                    {"count_zero", ND4C_INT64, 0, 1},

@@ -15,6 +15,8 @@ enum {
   MAX_CHUNKS = 512,
   BESIDE = 16, /* columns of a block whose NaN are dropped, and its rows: a quarter of an L2 cache */
   BESIDE_ROWS = 512,
+  SHORT_ROW = 64,     /* elements of rows that are transposed, so that many are taken side by side */
+  SHORT_BLOCK = 4096, /* elements of a block of them */
   GRAIN_ELEMENTS = 8192
 };
 
@@ -131,9 +133,39 @@ static void gather_shared_out(gathering *g, int32_t width) {
   store(g, partial, g->axes.y);
 }
 
+/* Blocks of short rows of one kept axis. They are the same at every width, as bits depend on the place in a block. */
+static void short_rows_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  gathering *g = user;
+  const nd4c_reduction *a = &g->axes;
+  const int64_t n = nd4c_reduction_last(a), many = g->chunk;
+  double first[COLUMNS], second[COLUMNS], third[COLUMNS];
+  _Alignas(64) char block[8 * SHORT_BLOCK];
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t from = i * many, count = a->shape[0] - from < many ? a->shape[0] - from : many;
+    const int64_t step = count * a->x_bytes;
+    nd4c_simd.move->move[a->x_bytes](n, count, a->x + from * a->x_strides[0] * a->x_bytes, a->x_strides[1],
+                                     a->x_strides[0], block, count, 1);
+    for (int64_t row = 0; row < n; row += ROWS) {
+      const int64_t rows = n - row < ROWS ? n - row : ROWS;
+      g->loops->block(rows, count, block + row * step, step, row, (nd4c_gathered){first, second, third});
+    }
+    for (int64_t j = 0; j < count; j++) {
+      const state s = {n, first[j], second[j], 0};
+      store(g, &s, a->y + (from + j) * a->y_strides[0] * a->y_bytes);
+    }
+  }
+}
+
 static void gather_runs(gathering *g, int32_t width) {
   const nd4c_reduction *a = &g->axes;
   int64_t n = nd4c_reduction_last(a);
+  if (a->rank == 2 && a->outer_reduced == 1 && n <= SHORT_ROW && a->shape[0] >= BESIDE && !g->skip_nan) {
+    g->chunk = SHORT_BLOCK / n < COLUMNS ? SHORT_BLOCK / n : COLUMNS;
+    nd4c_cpu_parallel(nd4c_cpu_divide_up(a->shape[0], g->chunk), GRAIN_ELEMENTS / (n * g->chunk) + 1, width,
+                      short_rows_range, g);
+    return;
+  }
   if (a->outer_kept == 1 && a->outer_reduced == 1 && n > CHUNK) {
     g->chunk = n / MAX_CHUNKS / CHUNK * CHUNK + CHUNK;
     g->chunks = (n + g->chunk - 1) / g->chunk;
