@@ -228,7 +228,59 @@ static void test_levels(void **state) {
   }
 }
 
+/* Whether engine simd finds x in order. */
+static bool is_ordered(const char *op, const operand *x) {
+  const nd4c_op_info *info = NULL;
+  uint8_t found = 2;
+  const nd4c_tensor y = {.dtype = ND4C_BOOL, .size = 1, .data = &found};
+  assert_int_equal(nd4c_op_find(op, &info), ND4C_OK);
+  const nd4c_kernel *kernel = find_kernel(op, "simd");
+  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                          .op = info,
+                          .input_count = 1,
+                          .output_count = 1,
+                          .inputs = &x->tensor,
+                          .outputs = &y,
+                          .width = 3};
+  assert_non_null(kernel);
+  assert_int_equal(kernel->run(&call), ND4C_OK);
+  return found == 1;
+}
+
+/* One pair out of order, or of equals, at the ends of pieces and between them, is found; no other is made up. */
+static void test_order(void **state) {
+  static const int64_t shape[] = {4100}, places[] = {0, 1, 1021, 1022, 1023, 1024, 2046, 4098};
+  static const nd4c_dtype dtypes[] = {ND4C_FLOAT64, ND4C_FLOAT32, ND4C_INT32};
+  (void)state;
+  enter_providers();
+  level = nd4c_cpu_level_name(0);
+  assert_true(cpu_providers_open());
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    operand x;
+    const bool is_float = nd4c_reference_kind(dtypes[d]) == ND4C_KIND_FLOAT;
+    lay_out(&x, dtypes[d], 1, shape, d == 1 ? GAPS : PLAIN);
+    for (size_t p = 0; p <= sizeof places / sizeof *places; p++) {
+      for (int64_t difference = 0; difference < 3; difference++) {
+        const bool is_last = p == sizeof places / sizeof *places; /* nothing is changed */
+        for (int64_t i = 0; i < shape[0]; i++) {
+          const int64_t number = !is_last && i == places[p] + 1 ? 4 * i - 4 + difference - 1 : 4 * i;
+          const nd4c_value value = is_float ? (nd4c_value){.f = (double)number} : (nd4c_value){.i = number};
+          nd4c_value_store(dtypes[d], x.tensor.data, i * x.strides[0], value);
+        }
+        assert_int_equal(is_ordered("is_non_decreasing", &x), is_last || difference > 0);
+        assert_int_equal(is_ordered("is_strictly_increasing", &x), is_last || difference > 1);
+      }
+    }
+    if (is_float) {
+      nd4c_value_store(dtypes[d], x.tensor.data, 4000 * x.strides[0], (nd4c_value){.f = NAN});
+      assert_false(is_ordered("is_non_decreasing", &x));
+    }
+    free(x.memory);
+  }
+  cpu_providers_close();
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels), cmocka_unit_test(test_order)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

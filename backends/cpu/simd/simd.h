@@ -21,6 +21,7 @@
 #include "kernels/cpu/indexing/pick.h"
 #include "kernels/cpu/learning/trees.h"
 #include "kernels/cpu/loss/steps.h"
+#include "kernels/cpu/normalization/by_numbers.h"
 #include "kernels/cpu/normalization/channels.h"
 #include "kernels/cpu/normalization/normalization.h"
 #include "kernels/cpu/quantization/affine.h"

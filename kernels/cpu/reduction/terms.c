@@ -133,12 +133,12 @@ typedef uint64_t bits_64 __attribute__((may_alias));
   }
 #define BOTH_ZEROS(size, shift) ZEROS(zero, size, shift, == 0) ZEROS(nonzero, size, shift, != 0)
 BOTH_ZEROS(8, 0)
-BOTH_ZEROS(16, 0)
 BOTH_ZEROS(32, 0)
 BOTH_ZEROS(64, 0)
 BOTH_ZEROS(32, 1)
 BOTH_ZEROS(64, 1)
 #ifndef ND4C_DTYPES_LITE
+BOTH_ZEROS(16, 0)
 BOTH_ZEROS(16, 1)
 #endif
 

@@ -3,7 +3,7 @@
  * these kernels before the reference's. */
 #include "backends/cpu/simd/loss/loss.h"
 #include "backends/cpu/reference/reference.h"
-#include "backends/cpu/simd/loss/loss_flat.h"
+#include "backends/cpu/support/flat.h"
 
 enum { PART = 65536, MAX_PARTS = 512, GRAIN = 16384, OPERANDS = 3 };
 

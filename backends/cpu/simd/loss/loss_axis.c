@@ -5,8 +5,8 @@
 
 #include "backends/cpu/reference/work.h"
 #include "backends/cpu/simd/loss/loss.h"
-#include "backends/cpu/simd/loss/loss_flat.h"
 #include "backends/cpu/simd/reduction/reduction_terms.h"
+#include "backends/cpu/support/flat.h"
 #include "kernels/reference/support/value.h"
 
 enum { GRAIN = 4096, LISTS = 3 };
@@ -48,9 +48,9 @@ static int64_t rows_bytes(const nd4c_call *call, int32_t axis) {
 /* The offset of a row among strides like those of a loss, in elements. */
 static int64_t row_at(const rows *r, int64_t row, const int64_t *strides) {
   int64_t offset = 0;
-  for (int32_t i = r->rank - 1; i >= 0; i--) {
-    offset += row % r->shape[i] * strides[i];
-    row /= r->shape[i];
+  for (int32_t i = r->rank - 1; i >= 0 && row > 0; i--) { /* mostly of one axis: a division is slow */
+    offset += (i > 0 ? row % r->shape[i] : row) * strides[i];
+    row = i > 0 ? row / r->shape[i] : 0;
   }
   return offset;
 }
@@ -86,8 +86,16 @@ typedef struct class_job {
 } class_job;
 
 static int64_t class_of(const nd4c_tensor *target, const rows *r, int64_t row) {
-  nd4c_value value = nd4c_value_load(target->dtype, target->data, row_at(r, row, target->strides));
-  return value.i;
+  const int64_t at = row_at(r, row, target->strides);
+  return target->dtype == ND4C_INT64 ? ((const int64_t *)target->data)[at]
+                                     : nd4c_value_load(target->dtype, target->data, at).i;
+}
+
+/* A float; `at` counts elements. */
+static double number_at(const nd4c_tensor *x, int64_t at) {
+  return x->dtype == ND4C_FLOAT32   ? (double)((const float *)x->data)[at]
+         : x->dtype == ND4C_FLOAT64 ? ((const double *)x->data)[at]
+                                    : nd4c_value_load(x->dtype, x->data, at).f;
 }
 
 static void classes_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -104,9 +112,9 @@ static void classes_range(void *user, int64_t begin, int64_t end, int32_t worker
     if (class == job->ignored) {
       continue;
     }
-    double score = nd4c_value_load(x->dtype, x->data, row_at(r, row, r->x_strides) + class * x->strides[r->axis]).f;
+    const double score = number_at(x, row_at(r, row, r->x_strides) + class * x->strides[r->axis]);
     losses[row] = job->softmax ? logarithms[row] - score : -score;
-    shares[row] = weights != NULL ? nd4c_value_load(weights->dtype, weights->data, class * weights->strides[0]).f : 1;
+    shares[row] = weights != NULL ? number_at(weights, class * weights->strides[0]) : 1;
   }
 }
 

@@ -2,7 +2,7 @@
  * dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
 
-#include "backends/cpu/simd/loss/loss_flat.h"
+#include "backends/cpu/support/flat.h"
 #include "kernels/reference/support/value.h"
 
 enum { GRAIN = 8192, STATES = 2, OPERANDS = 2 + STATES, RESULTS = 1 + STATES };

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "backends/cpu/reference/reference.h"
-#include "backends/cpu/simd/loss/loss_flat.h"
 #include "backends/cpu/simd/reduction/reduction_terms.h"
+#include "backends/cpu/support/flat.h"
 #include "kernels/reference/support/value.h"
 
 enum { GRAIN = 8192 };
@@ -39,13 +39,18 @@ static void groups_make(const nd4c_call *call, const bool *reduced, groups *g) {
   g->second.data = (double *)call->scratch + g->count;
 }
 
-/* Bytes for two numbers of each group: there are as many groups as elements at most. */
-static int64_t groups_bytes(const nd4c_tensor *x, const bool *reduced) {
-  int64_t count = 1;
+/* Bytes for two numbers of each group, and for two lists as long as the longest of the other inputs. */
+static int64_t groups_bytes(const nd4c_call *call, const bool *reduced) {
+  const nd4c_tensor *x = &call->inputs[0];
+  int64_t count = 1, longest = 0;
   for (int32_t axis = 0; axis < x->rank; axis++) {
     count *= reduced[axis] ? 1 : x->shape[axis];
   }
-  return 2 * count * (int64_t)sizeof(double);
+  for (int32_t i = 1; i < call->input_count; i++) {
+    const nd4c_tensor *list = nd4c_cpu_input(call, i);
+    longest = list != NULL && list->size > longest ? list->size : longest;
+  }
+  return 2 * (count + longest) * (int64_t)sizeof(double);
 }
 
 /* A call like `call` that reduces x into numbers of the groups. */
@@ -79,6 +84,7 @@ enum operand { X, MIDDLE, DIVISOR, SCALE, BIAS, OPERANDS };
 typedef struct affine {
   const nd4c_tensor *tensors[OPERANDS]; /* NULL: left out */
   nd4c_simd_flat operands[OPERANDS], y;
+  int64_t steps[OPERANDS]; /* of the numbers in a run */
   const nd4c_reduction_loops *rounds;
   bool stream;
 } affine;
@@ -122,6 +128,83 @@ static void affine_range(void *user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
+/* -- the same in one pass: contiguous x and y, numbers in double whose runs have one length ------------------------ */
+
+typedef struct by_numbers_job {
+  const affine *a;
+  nd4c_by_numbers_loop loop;
+  const char *x;
+  int64_t run;
+} by_numbers_job;
+
+/* The numbers of a run of x; of operands that are left out `neutral`. */
+static const double *run_at(const affine *a, enum operand which, int64_t row, const double *neutral) {
+  const nd4c_simd_flat *flat = &a->operands[which];
+  int64_t offset = 0;
+  if (a->tensors[which] == NULL) {
+    return neutral;
+  }
+  for (int32_t axis = flat->rank - 2; axis >= 0; axis--) {
+    offset += (axis > 0 ? row % flat->shape[axis] : row) * flat->strides[axis];
+    row = axis > 0 ? row / flat->shape[axis] : 0;
+  }
+  return (const double *)(const void *)flat->data + offset;
+}
+
+static void by_numbers_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  static const double zero = 0, one = 1;
+  const by_numbers_job *job = user;
+  const affine *a = job->a;
+  _Alignas(64) char result[ND4C_FLAT_BYTES];
+  int64_t n = 0;
+  (void)worker;
+  for (int64_t from = begin; from < end; from += n) {
+    const int64_t row = from / job->run, at = from % job->run;
+    const int64_t left = job->run - at < end - from ? job->run - at : end - from;
+    nd4c_by_numbers numbers = {run_at(a, MIDDLE, row, &zero), run_at(a, DIVISOR, row, &one),
+                               run_at(a, SCALE, row, NULL), run_at(a, BIAS, row, NULL)};
+    numbers.middle += at * a->steps[MIDDLE];
+    numbers.divisor += at * a->steps[DIVISOR];
+    if (numbers.scale != NULL) {
+      numbers.scale += at * a->steps[SCALE];
+      numbers.bias += at * a->steps[BIAS];
+    }
+    n = left < ND4C_FLAT_PIECE ? left : ND4C_FLAT_PIECE;
+    char *place = nd4c_simd_flat_place(&a->y, from, a->stream, result);
+    job->loop(n, job->x + from * a->operands[X].bytes, &numbers, place);
+    nd4c_simd_flat_write(&a->y, from, n, a->stream, place);
+  }
+  if (a->stream) {
+    nd4c_simd.move->stream_fence();
+  }
+}
+
+/* Finds the loop for runs of the numbers; false: they have none in common. */
+static bool plan_runs(affine *a, by_numbers_job *job) {
+  const nd4c_by_numbers_loops *loops = &nd4c_simd.by_numbers->loops[a->tensors[X]->dtype];
+  job->run = 0;
+  for (int which = MIDDLE; which < OPERANDS; which++) {
+    const nd4c_simd_flat *flat = &a->operands[which];
+    if (a->tensors[which] == NULL) {
+      continue;
+    }
+    const int64_t run = flat->shape[flat->rank - 1];
+    a->steps[which] = flat->strides[flat->rank - 1];
+    if (a->tensors[which]->dtype != ND4C_FLOAT64 || (job->run != 0 && run != job->run) || a->steps[which] > 1) {
+      return false;
+    }
+    job->run = run;
+  }
+  const bool scaled = a->tensors[SCALE] != NULL, both = a->tensors[MIDDLE] != NULL && a->tensors[DIVISOR] != NULL;
+  const bool varies = a->steps[MIDDLE] == 1 || a->steps[DIVISOR] == 1, scale_varies = a->steps[SCALE] == 1;
+  if (scaled != (a->tensors[BIAS] != NULL) || a->steps[SCALE] != a->steps[BIAS] || (varies && !both) ||
+      (varies && scaled && !scale_varies)) {
+    return false;
+  }
+  job->loop = varies ? loops->each : scale_varies ? loops->row : loops->one;
+  return a->operands[X].dense && a->y.dense;
+}
+
 static void affine_run(const nd4c_call *call, affine *a, const nd4c_tensor *y) {
   const nd4c_tensor *x = &call->inputs[0];
   a->tensors[X] = x;
@@ -133,7 +216,12 @@ static void affine_run(const nd4c_call *call, affine *a, const nd4c_tensor *y) {
   nd4c_simd_flat_make(&a->y, y, x);
   a->rounds = &nd4c_simd.reduction->loops[ND4C_REDUCE_prod][y->dtype]; /* which rounds and does not divide */
   a->stream = y->size * a->y.bytes > nd4c_simd_stream_bytes;
-  nd4c_cpu_parallel(x->size, GRAIN, call->width, affine_range, a);
+  by_numbers_job job = {.a = a, .x = x->data};
+  if (plan_runs(a, &job)) {
+    nd4c_cpu_parallel(x->size, GRAIN, call->width, by_numbers_range, &job);
+  } else {
+    nd4c_cpu_parallel(x->size, GRAIN, call->width, affine_range, a);
+  }
 }
 
 static double *numbers(const nd4c_tensor *tensor) {
@@ -232,11 +320,29 @@ static void channel_axes(const nd4c_call *call, bool *reduced) {
   }
 }
 
+/* A list of numbers in double, in scratch behind those of the groups; of NULL `neutral`, as many as `like` has. */
+static nd4c_tensor wide_list(const groups *g, int32_t place, const nd4c_tensor *given, const nd4c_tensor *like,
+                             double neutral, int64_t *stride) {
+  const nd4c_tensor *from = given != NULL ? given : like;
+  nd4c_tensor tensor = *from;
+  tensor.dtype = ND4C_FLOAT64;
+  tensor.flags = ND4C_TENSOR_CONTIGUOUS;
+  tensor.strides = stride;
+  tensor.data = numbers(&g->second) + g->count + place * from->size;
+  *stride = 1;
+  for (int64_t i = 0; i < from->size; i++) {
+    numbers(&tensor)[i] = given != NULL ? nd4c_value_load(given->dtype, given->data, i * given->strides[0]).f : neutral;
+  }
+  return tensor;
+}
+
 /* One number for each channel, seen with x's rank. */
-static nd4c_tensor by_channel(const nd4c_tensor *x, const nd4c_tensor *given, const groups *g, int64_t *strides) {
-  nd4c_tensor tensor = *given;
+static nd4c_tensor by_channel(const nd4c_tensor *x, const nd4c_tensor *given, const groups *g, int32_t place,
+                              int64_t *strides) {
+  int64_t one = 0;
+  nd4c_tensor tensor = wide_list(g, place, given, given, 0, &one);
   for (int32_t axis = 0; axis < x->rank; axis++) {
-    strides[axis] = axis == 1 ? given->strides[0] : 0;
+    strides[axis] = axis == 1 ? 1 : 0;
   }
   tensor.rank = x->rank;
   tensor.shape = g->first.shape;
@@ -267,8 +373,8 @@ static nd4c_status run_batch_norm_training(const nd4c_call *call) {
   for (int64_t i = 0; i < g.count; i++) {
     own[1][i] = sqrt(own[1][i] + epsilon);
   }
-  nd4c_tensor scale = by_channel(x, &call->inputs[ND4C_IN_batch_norm_training_scale], &g, strides[0]);
-  nd4c_tensor bias = by_channel(x, &call->inputs[ND4C_IN_batch_norm_training_bias], &g, strides[1]);
+  nd4c_tensor scale = by_channel(x, &call->inputs[ND4C_IN_batch_norm_training_scale], &g, 0, strides[0]);
+  nd4c_tensor bias = by_channel(x, &call->inputs[ND4C_IN_batch_norm_training_bias], &g, 1, strides[1]);
   affine a = {.tensors = {[MIDDLE] = &g.first, [DIVISOR] = &g.second, [SCALE] = &scale, [BIAS] = &bias}};
   affine_run(call, &a, &call->outputs[0]);
   return ND4C_OK;
@@ -314,6 +420,16 @@ static nd4c_status run_layer_norm_with_statistics(const nd4c_call *call) {
                           [DIVISOR] = &g.second,
                           [SCALE] = nd4c_cpu_input(call, ND4C_IN_layer_norm_with_statistics_scale),
                           [BIAS] = nd4c_cpu_input(call, ND4C_IN_layer_norm_with_statistics_bias)}};
+  const nd4c_tensor *scale = a.tensors[SCALE], *bias = a.tensors[BIAS], *like = scale != NULL ? scale : bias;
+  nd4c_tensor lists[2];
+  int64_t strides[2];
+  if (like != NULL && like->rank == 1 &&
+      (scale == NULL || bias == NULL || (bias->rank == 1 && bias->size == scale->size))) {
+    lists[0] = wide_list(&g, 0, scale, like, 1, &strides[0]);
+    lists[1] = wide_list(&g, 1, bias, like, 0, &strides[1]);
+    a.tensors[SCALE] = &lists[0];
+    a.tensors[BIAS] = &lists[1];
+  }
   affine_run(call, &a, &call->outputs[0]);
   return ND4C_OK;
 }
@@ -360,7 +476,7 @@ static bool usable_norm(const nd4c_call *call, char *reason, size_t reason_size)
   static int64_t op##_scratch(const nd4c_call *call) { \
     bool reduced[ND4C_CPU_MAX_RANK];                   \
     axes(call, reduced);                               \
-    return groups_bytes(&call->inputs[0], reduced);    \
+    return groups_bytes(call, reduced);                \
   }
 OPS(DEFINE_SCRATCH)
 

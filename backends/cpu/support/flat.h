@@ -1,4 +1,5 @@
-/* Operands as one run of elements in C order, whatever their strides, for losses and steps of optimisers. */
+/* Operands as one run of elements in C order, whatever their strides, for losses, steps of optimisers, normalisations
+ * by numbers of groups and comparisons of neighbours of engine simd. */
 #ifndef ND4C_BACKENDS_CPU_SIMD_LOSS_LOSS_FLAT_H
 #define ND4C_BACKENDS_CPU_SIMD_LOSS_LOSS_FLAT_H
 

@@ -1,5 +1,5 @@
-/* Implements loss_flat.h. */
-#include "backends/cpu/simd/loss/loss_flat.h"
+/* Implements flat.h. */
+#include "backends/cpu/support/flat.h"
 
 void nd4c_simd_flat_make(nd4c_simd_flat *flat, const nd4c_tensor *tensor, const nd4c_tensor *as) {
   int64_t strides[ND4C_CPU_MAX_RANK];
