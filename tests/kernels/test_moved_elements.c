@@ -93,6 +93,8 @@ static const row rows[] = {
     {ND4C_OP_intersect1d, 2, 0, {X(1, 200), X(2, 3, 30)}, {{0}}, true, false},
     {ND4C_OP_setdiff1d, 2, 0, {X(1, 200), X(1, 30)}, {{0}}, true, false},
     {ND4C_OP_setxor1d, 2, 0, {X(1, 20), X(1, 30)}, {{0}}, true, false},
+    {ND4C_OP_argwhere, 1, 0, {{3, {3, 2, 1100}, ND4C_DTYPE_NONE, 0, 3}}, {{0}}, false, false},
+    {ND4C_OP_argwhere, 1, 0, {{1, {300}, ND4C_DTYPE_NONE, 0, 2}}, {{0}}, false, false},
     {ND4C_OP_lexsort,
      3,
      0,
@@ -218,6 +220,21 @@ static void test_wide_sets(void **state) {
   }
 }
 
+/* Many elements of few different ones, which are marked. */
+static void test_many_of_few(void **state) {
+  (void)state;
+  static const int64_t shapes[2] = {70000, 90};
+  static const nd4c_dtype few[] = {ND4C_BOOL, ND4C_UINT8, ND4C_INT16, ND4C_FLOAT16, ND4C_BFLOAT16};
+  for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+    const int64_t low = few[i] == ND4C_BOOL || few[i] == ND4C_UINT8 ? 0 : -90;
+    nd4c_array *a = same_array(few[i], 1, &shapes[0], SAME_PLAIN, low, 200);
+    nd4c_array *b = same_array(few[i], 1, &shapes[1], SAME_PLAIN, 100, 150);
+    check_sets(a, b);
+    nd4c_array_release(b);
+    nd4c_array_release(a);
+  }
+}
+
 /* Ascending sequences, with one place out of order around the ends of blocks. */
 static void test_order(void **state) {
   (void)state;
@@ -262,13 +279,10 @@ static void test_indices_out_of_range(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_sequence_mask),
-      cmocka_unit_test(test_complex_parts),
-      cmocka_unit_test(test_special_elements),
-      cmocka_unit_test(test_wide_sets),
-      cmocka_unit_test(test_order),
-      cmocka_unit_test(test_indices_out_of_range),
+      cmocka_unit_test(test_rows),          cmocka_unit_test(test_sequence_mask),
+      cmocka_unit_test(test_complex_parts), cmocka_unit_test(test_special_elements),
+      cmocka_unit_test(test_wide_sets),     cmocka_unit_test(test_many_of_few),
+      cmocka_unit_test(test_order),         cmocka_unit_test(test_indices_out_of_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

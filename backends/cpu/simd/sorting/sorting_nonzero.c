@@ -101,6 +101,40 @@ static void place_parts(void *user, int64_t begin, int64_t end, int32_t worker) 
   }
 }
 
+/* The same with the indices of an element side by side, as argwhere has them. */
+static void place_rows(const nonzero_job *job, int64_t part) {
+  enum { PIECE = 1024 };
+  const int32_t last = job->rank - 1;
+  const int64_t length = job->shape[last], end = part_end(job, part);
+  int64_t found[PIECE], *y = job->y + job->counts[part] * job->rank;
+  for (int64_t i = part * job->part, left; i < end; i += left) {
+    int64_t row = i / length, first = i % length;
+    left = length - first < end - i ? length - first : end - i;
+    left = left < PIECE ? left : PIECE;
+    const char *x = job->x + i * job->bytes;
+    const int64_t count = nd4c_simd.nonzero->count[job->bytes](left, x, job->mask);
+    nd4c_simd.nonzero->places[job->bytes](left, count, x, job->mask, first, found);
+    for (int64_t k = 0; k < count; k++) {
+      y[k * job->rank + last] = found[k];
+    }
+    for (int32_t axis = last - 1; axis >= 0; axis--) {
+      const int64_t index = row % job->shape[axis];
+      row /= job->shape[axis];
+      for (int64_t k = 0; k < count; k++) {
+        y[k * job->rank + axis] = index;
+      }
+    }
+    y += count * job->rank;
+  }
+}
+
+static void place_row_parts(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  for (int64_t part = begin; part < end; part++) {
+    place_rows(user, part);
+  }
+}
+
 static bool usable_nonzero(const nd4c_call *call, char *reason, size_t reason_size) {
   ND4C_CPU_DECLINE_IF((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0, "the input is not contiguous");
   return true;
@@ -114,6 +148,22 @@ static nd4c_status run_nonzero(const nd4c_call *call) {
   nd4c_cpu_parallel(parts, 1, call->width, place_parts, &job);
   call->true_shapes[0][0] = call->outputs[0].shape[0];
   call->true_shapes[0][1] = job.total;
+  return ND4C_OK;
+}
+
+static bool usable_argwhere(const nd4c_call *call, char *reason, size_t reason_size) {
+  ND4C_CPU_DECLINE_IF(call->inputs[0].rank == 0, "x has no axes");
+  return usable_nonzero(call, reason, reason_size);
+}
+
+static nd4c_status run_argwhere(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0];
+  nonzero_job job = {.rank = x->rank, .shape = x->shape, .y = call->outputs[0].data};
+  int64_t parts;
+  job.total = count_all(x, call->width, &job, &parts);
+  nd4c_cpu_parallel(parts, 1, call->width, x->rank == 1 ? place_parts : place_row_parts, &job);
+  call->true_shapes[0][0] = job.total;
+  call->true_shapes[0][1] = x->rank;
   return ND4C_OK;
 }
 
@@ -133,6 +183,7 @@ static nd4c_status run_count_nonzero(const nd4c_call *call) {
 
 const nd4c_kernel *const nd4c_cpu_simd_sorting_nonzero_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(nonzero, ND4C_CPU_ALL & ~ND4C_DTYPE_BIT(ND4C_COMPLEX128), usable_nonzero, run_nonzero),
+    ND4C_CPU_SIMD_KERNEL(argwhere, ND4C_CPU_ALL & ~ND4C_DTYPE_BIT(ND4C_COMPLEX128), usable_argwhere, run_argwhere),
     ND4C_CPU_SIMD_KERNEL(count_nonzero, ND4C_CPU_ALL & ~ND4C_DTYPE_BIT(ND4C_COMPLEX128), usable_count,
                          run_count_nonzero),
     NULL};

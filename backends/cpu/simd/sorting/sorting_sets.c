@@ -10,6 +10,8 @@
 #include "backends/cpu/support/nest.h"
 
 enum { BLOCK = 1024, GRAIN_BLOCKS = 16, TABLE_MOST = 1 << 24, TABLE_LEAST = 1 << 16, ALIGNMENT = 64 };
+/* Elements of so few bits are marked, not sorted, if they are MANY. */
+enum { FEW_BITS = 16, MANY = 1 << 16 };
 
 /* -- memory of a call ---------------------------------------------------------------------------------------------- */
 
@@ -64,12 +66,18 @@ static bool is_nan_key(const membership *m, uint64_t key) {
   return m->dtype->has_special && key == m->dtype->flip;
 }
 
-static void find_in_table(const membership *m, const void *words, int64_t n, uint8_t *y) {
-  for (int64_t i = 0; i < n; i++) {
-    const uint64_t place = key_of(m->dtype->wide != 0, words, i) - m->least;
-    y[i] = (uint8_t)((place <= m->range ? m->table[place] : 0) != m->invert);
+/* Keys outside of the table take its last byte, 0. */
+#define FIND_IN_TABLE(type)                                                                         \
+  static void find_in_table_##type(const membership *m, const void *words, int64_t n, uint8_t *y) { \
+    const type *keys = words, least = (type)m->least, range = (type)m->range;                       \
+    const uint8_t *table = m->table, other = m->invert;                                             \
+    for (int64_t i = 0; i < n; i++) {                                                               \
+      const type place = keys[i] - least;                                                           \
+      y[i] = table[place <= range ? place : (uint64_t)range + 1] ^ other;                           \
+    }                                                                                               \
   }
-}
+FIND_IN_TABLE(uint32_t)
+FIND_IN_TABLE(uint64_t)
 
 static void find_among_keys(const membership *m, const void *words, int64_t n, uint8_t *y) {
   const bool wide = m->dtype->wide != 0;
@@ -89,33 +97,45 @@ static void member_range(void *user, int64_t begin, int64_t end, int32_t worker)
   for (int64_t block = begin; block < end; block++) {
     const int64_t first = block * BLOCK, n = m->count - first < BLOCK ? m->count - first : BLOCK;
     (void)m->dtype->keys(n, m->a + first * m->bytes, 0, words);
-    if (m->table != NULL) {
-      find_in_table(m, words, n, m->y + first);
+    if (m->table != NULL && m->dtype->wide) {
+      find_in_table_uint64_t(m, words, n, m->y + first);
+    } else if (m->table != NULL) {
+      find_in_table_uint32_t(m, words, n, m->y + first);
     } else {
       find_among_keys(m, words, n, m->y + first);
     }
   }
 }
 
-/* The range of b's keys without NaN. False if it is too large for a table to pay. */
-static bool find_range(membership *m, const void *words) {
-  const bool wide = m->dtype->wide != 0;
-  uint64_t least = UINT64_MAX, most = 0;
-  for (int64_t i = 0; i < m->b_count; i++) {
-    const uint64_t key = key_of(wide, words, i);
-    const bool counts = !is_nan_key(m, key);
-    least = counts && key < least ? key : least;
-    most = counts && key > most ? key : most;
+/* The least and the largest of b's keys, without NaN's where `special`, into m; false if there are none. */
+#define FIND_LIMITS(type)                                                          \
+  static bool find_limits_##type(membership *m, const void *words, bool special) { \
+    const type *keys = words, nan = (type)m->dtype->flip;                          \
+    type least = (type) - 1, most = 0;                                             \
+    for (int64_t i = 0; i < m->b_count; i++) {                                     \
+      const bool out = special && keys[i] == nan;                                  \
+      const type low = out ? (type) - 1 : keys[i], high = out ? 0 : keys[i];       \
+      least = low < least ? low : least;                                           \
+      most = high > most ? high : most;                                            \
+    }                                                                              \
+    m->least = least;                                                              \
+    m->range = most >= least ? most - least : 0;                                   \
+    return most >= least;                                                          \
   }
-  m->least = least;
-  m->range = most >= least ? most - least : 0;
+FIND_LIMITS(uint32_t)
+FIND_LIMITS(uint64_t)
+
+/* Finds the range of b's keys. False if it is too large for a table to pay. */
+static bool find_range(membership *m, const void *words) {
+  const bool special = m->dtype->has_special;
+  const bool any = m->dtype->wide ? find_limits_uint64_t(m, words, special) : find_limits_uint32_t(m, words, special);
   const uint64_t pays = (uint64_t)(m->count + m->b_count) * 4 + TABLE_LEAST;
-  return most >= least && m->range < TABLE_MOST && m->range < pays;
+  return any && m->range < TABLE_MOST && m->range < pays;
 }
 
 /* Makes a table in `table` of find_range's range. */
 static void fill_table(membership *m, const void *words, uint8_t *table) {
-  memset(table, 0, (size_t)m->range + 1);
+  memset(table, 0, (size_t)m->range + 2);
   for (int64_t i = 0; i < m->b_count; i++) {
     const uint64_t key = key_of(m->dtype->wide != 0, words, i);
     if (!is_nan_key(m, key)) {
@@ -133,7 +153,7 @@ static nd4c_status find_members(membership *m, void *words, int32_t width) {
   size_t table_bytes = 0;
   (void)b_source(m, 0, m->b_count, words);
   if (find_range(m, words)) {
-    table_bytes = (size_t)m->range + 1;
+    table_bytes = (size_t)m->range + 2;
     table = nd4c_cpu_host->allocate_pages(table_bytes);
   }
   if (table != NULL) {
@@ -198,38 +218,70 @@ static uint32_t set_source(const void *user, int64_t begin, int64_t n, void *wor
   return s->dtype->keys(n, s->x + begin * s->bytes, 0, words);
 }
 
+/* The different keys of elements of up to 16 bits, which have words of 32, found by marking them. */
+static void mark_set(set_keys *s) {
+  uint8_t marks[1 << FEW_BITS];
+  uint32_t words[2 * BLOCK], *to = s->words;
+  const int64_t values = INT64_C(1) << s->dtype->bits;
+  memset(marks, 0, (size_t)values);
+  for (int64_t i = 0; i < s->count; i += BLOCK) {
+    const int64_t n = s->count - i < BLOCK ? s->count - i : BLOCK;
+    s->special |= set_source(s, i, n, words);
+    for (int64_t k = 0; k < n; k++) {
+      marks[words[k]] = 1;
+    }
+  }
+  for (int64_t key = 0; key < values; key++) {
+    to[s->found] = (uint32_t)key;
+    s->found += marks[key];
+  }
+}
+
+/* Leaves NaN, which is the last key, to append_nan. */
+static void drop_nan(set_keys *s) {
+  if (s->dtype->has_special && s->found > 0 && key_of(s->dtype->wide != 0, s->words, s->found - 1) == s->dtype->flip) {
+    s->found--;
+  }
+}
+
 static nd4c_status find_set(set_keys *s, int32_t width) {
   const bool wide = s->dtype->wide != 0;
+  if (s->dtype->bits <= FEW_BITS && s->count > MANY) {
+    mark_set(s);
+    drop_nan(s);
+    return ND4C_OK;
+  }
   const nd4c_words job = {
       .wide = wide, .count = s->count, .to = s->count, .source = set_source, .user = s, .words = s->words};
   ND4C_BACKEND_TRY(nd4c_words_sort(&job, width, &s->special));
   s->found = nd4c_simd.sort->words[wide].distinct(s->words, s->count, s->words);
-  if (s->dtype->has_special && s->found > 0 && key_of(wide, s->words, s->found - 1) == s->dtype->flip) {
-    s->found--;
-  }
+  drop_nan(s);
   return ND4C_OK;
 }
 
-#define MERGE(type)                                                                                         \
-  static int64_t merge_##type(const set_keys *a, const set_keys *b, int wanted, void *to) {                 \
-    const type *x = a->words, *y = b->words;                                                                \
-    type *z = to;                                                                                           \
-    int64_t i = 0, k = 0, n = 0;                                                                            \
-    const bool of_a = (wanted & OF_A) != 0, of_b = (wanted & OF_B) != 0, of_both = (wanted & OF_BOTH) != 0; \
-    while (i < a->found && k < b->found) {                                                                  \
-      const type p = x[i], q = y[k];                                                                        \
-      z[n] = p < q ? p : q;                                                                                 \
-      n += (p < q && of_a) || (q < p && of_b) || (p == q && of_both);                                       \
-      i += p <= q;                                                                                          \
-      k += q <= p;                                                                                          \
-    }                                                                                                       \
-    for (; i < a->found && of_a; i++) {                                                                     \
-      z[n++] = x[i];                                                                                        \
-    }                                                                                                       \
-    for (; k < b->found && of_b; k++) {                                                                     \
-      z[n++] = y[k];                                                                                        \
-    }                                                                                                       \
-    return n;                                                                                               \
+/* Without branches, which no processor would predict. */
+#define MERGE(type)                                                                                            \
+  static int64_t merge_##type(const set_keys *a, const set_keys *b, int wanted, void *to) {                    \
+    const type *x = a->words, *y = b->words;                                                                   \
+    type *z = to;                                                                                              \
+    int64_t i = 0, k = 0, n = 0;                                                                               \
+    const int64_t of_a = (wanted & OF_A) != 0, of_b = (wanted & OF_B) != 0, of_both = (wanted & OF_BOTH) != 0; \
+    const int64_t x_count = a->found, y_count = b->found;                                                      \
+    while (i < x_count && k < y_count) {                                                                       \
+      const type p = x[i], q = y[k];                                                                           \
+      const int64_t down = p <= q, up = q <= p;                                                                \
+      z[n] = down ? p : q;                                                                                     \
+      n += (down & (up ^ 1) & of_a) | (up & (down ^ 1) & of_b) | (down & up & of_both);                        \
+      i += down;                                                                                               \
+      k += up;                                                                                                 \
+    }                                                                                                          \
+    for (; i < x_count && of_a; i++) {                                                                         \
+      z[n++] = x[i];                                                                                           \
+    }                                                                                                          \
+    for (; k < y_count && of_b; k++) {                                                                         \
+      z[n++] = y[k];                                                                                           \
+    }                                                                                                          \
+    return n;                                                                                                  \
   }
 MERGE(uint32_t)
 MERGE(uint64_t)

@@ -230,25 +230,6 @@ def where(condition, x=None, y=None, /):
     return _op("where")(condition, *_shared_dtype(x, y, "where"))
 
 
-_SMALL, _FEW = 512, 8  # elements up to which the op isin is the fastest, and values up to which comparisons are
-
-
-def _among(x, wanted, invert):
-    """isin of arrays of one dtype. The op looks each element up by itself; comparisons and searches take whole rows."""
-    if x.size <= _SMALL or not wanted.size or x.dtype is not wanted.dtype or x.dtype.kind not in "iuf":
-        return _isin(x, wanted, invert)
-    values = flattened(wanted)
-    if values.size <= _FEW:
-        found = _op("equal")(x, values[0])
-        for place in range(1, values.size):
-            found = _op("logical_or")(found, _op("equal")(x, values[place]))
-    else:
-        values = _op("sort")(values, 0, False)
-        place = _op("minimum")(_searchsorted(values, x, None, False), values.size - 1)
-        found = _op("equal")(_op("take")(values, place, (0,), 0), x)
-    return _op("logical_not")(found) if invert else found
-
-
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
     """Where the elements are among the test elements (invert: where they are not).
 
@@ -262,7 +243,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     """
     if type(element) is Array and type(test_elements) is Array and kind is None:
         try:
-            return _among(element, test_elements, invert)
+            return _isin(element, test_elements, invert)
         except _REFUSED:
             pass
     if kind not in (None, "sort", "table"):
@@ -273,7 +254,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
                 raise ValueError("isin: kind='table' is for integers and bool, not for %s; leave kind out"
                                  % x.dtype.name)
     x, wanted = _shared_dtype(element, test_elements, "isin")
-    return _among(x, wanted, _builtins.bool(invert))
+    return _isin(x, wanted, _builtins.bool(invert))
 
 
 # -- distinct elements -----------------------------------------------------------------------------------------------

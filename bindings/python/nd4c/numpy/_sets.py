@@ -57,6 +57,13 @@ def _distinct(x, equal_nan=True):
             _op("minimum")(inverse, asarray(first)), _op("concat")([counts[:first], most], 0))
 
 
+def _one_nan(values):
+    """Ascending values with a single NaN, where the op has each by itself."""
+    if values.dtype.kind not in "fc" or values.size < 2 or not _is_nan(values[-1]):
+        return values
+    return values[:values.size - int(_op("count_nonzero")(_op("is_nan")(values), None, False)) + 1]
+
+
 def _is_nan(x):
     return _builtins.bool(_op("is_nan")(x))
 
@@ -93,7 +100,7 @@ def union1d(ar1, ar2):
     >>> np.union1d([3, 1], [2, 3])
     array([1, 2, 3])
     """
-    return _distinct(_op("concat")(list(_two(ar1, ar2, "union1d")), 0))[0]
+    return _one_nan(_op("union1d")(*_two(ar1, ar2, "union1d")))
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
@@ -110,6 +117,8 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     """
     x, y = _two(ar1, ar2, "intersect1d")
     first = second = None
+    if not return_indices and not assume_unique:
+        return _op("intersect1d")(x, y)
     if not assume_unique:
         (x, first, _, _), (y, second, _, _) = _distinct(x), _distinct(y)
     both = _op("concat")([x, y], 0)
@@ -136,9 +145,10 @@ def setdiff1d(ar1, ar2, assume_unique=False):
     >>> np.setdiff1d([3, 1, 2, 3], [2])
     array([1, 3])
     """
-    x = _as_array(ar1, "setdiff1d")
+    x, other = _as_array(ar1, "setdiff1d"), _as_array(ar2, "setdiff1d")
+    if not assume_unique and x.dtype is other.dtype:
+        return _one_nan(_op("setdiff1d")(flattened(x), flattened(other)))
     x = flattened(x) if assume_unique else _distinct(x)[0]
-    other = _as_array(ar2, "setdiff1d")
     return x[isin(x, other if assume_unique else _distinct(other)[0], invert=True)]
 
 
@@ -154,6 +164,8 @@ def setxor1d(ar1, ar2, assume_unique=False):
     """
     x, y = _two(ar1, ar2, "setxor1d")
     if not assume_unique:
+        if x.dtype.kind not in "fc":  # two NaN, one of each array, are two values
+            return _op("setxor1d")(x, y)
         x, y = _distinct(x)[0], _distinct(y)[0]
     ranked = _op("sort")(_op("concat")([x, y], 0), 0, False)
     if not ranked.size:
