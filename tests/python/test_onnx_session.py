@@ -157,6 +157,23 @@ def test_passes_of_a_model():
         nd4c.onnx.load(DIGITS, passes="-nosuch")
 
 
+def test_lists_of_inputs_are_kept_apart():
+    def info(name):
+        return field(1, name) + field(2, field(1, bytes([8, 1]) + field(2, field(1, bytes([8, 2])))))
+    graph = (field(1, field(1, "x") + field(1, "b") + field(2, "y") + field(4, "Sub")) + field(11, info("x")) + field(11, info("b"))
+             + field(12, info("y")))
+    model = onnx.load(bytes([8, 8]) + field(7, graph) + field(8, bytes([16, 17])))
+    x, b = np.array([5, 7], np.float32), np.array([1, 2], np.float32)
+    for _ in range(2):
+        assert model.run({"x": x, "b": b})["y"].tolist() == [4, 5] and model.run({"b": b, "x": x})["y"].tolist() == [4, 5]
+        with pytest.raises(ValueError, match="b"):
+            model.run({"x": x})
+    for number in range(40):
+        with pytest.raises(ValueError, match="other%d" % number):
+            model.run({"x": x, "b": b, "other%d" % number: x})
+    assert len(model._names) <= 16 and model.run({"b": b, "x": x})["y"].tolist() == [4, 5]
+
+
 def test_loop_limit_of_a_model():
     assert nd4c.onnx.load(DIGITS, loop_limit=100)(images(1)).shape == (1, 10)
     for refused in (-1, 2**70):

@@ -30,6 +30,7 @@ _run, _run_data, _report = bind("nd4c_model_run"), bind("nd4c_model_run_data"), 
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
 _ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
 _NO_DEVICE = 1  # an address of no device
+_MOST_NAMES = 16  # lists of inputs that a model keeps as the C library reads them
 
 Value = namedtuple("Value", "name kind dtype shape")
 Value.__doc__ = """An input or output: its kind ("array", "sequence of array", ...; None if not declared), dtype and shape,
@@ -203,6 +204,7 @@ class Model(Owner):
         self.outputs = self._values("nd4c_model_output")
         self.defaults = self._values("nd4c_model_default")
         self._takes = {value.name: value for value in self.inputs}
+        self._names, self._outs = {}, c_void_p * len(self.outputs)
         self._gives_arrays = all(value.kind == "array" for value in self.inputs + self.outputs)
         if progress is not None:
             self._told = _Told(progress)
@@ -301,13 +303,22 @@ class Model(Owner):
 
     def _run(self, function, names, handles, taken):
         """Runs by `function` and converts the outputs by `taken`, on the model's device if it has one."""
-        outs = (c_void_p * len(self.outputs))()
-        arguments = ((ctypes.c_char_p * len(handles))(*[name.encode() for name in names]),
-                     (c_void_p * len(handles))(*handles), len(handles), outs, len(outs))
+        outs = self._outs()
+        encoded, count = self._encoded(tuple(names)), len(handles)
+        arguments = (encoded, (c_void_p * count)(*handles), count, outs, len(outs))
         if self._device is None:
             return self._finish(function, arguments, outs, taken)
         with on(self._device, from_host=True):
             return self._finish(function, arguments, outs, taken)
+
+    def _encoded(self, names):
+        """The names as the C library reads them. Making them takes as long as some small models run, so they are kept."""
+        encoded = self._names.get(names)
+        if encoded is None:
+            encoded = (ctypes.c_char_p * len(names))(*[name.encode() for name in names])
+            if len(self._names) < _MOST_NAMES:
+                self._names[names] = encoded
+        return encoded
 
     def _finish(self, function, arguments, outs, taken):
         """Converts the outputs to Python objects before the surrounding block ends, because its end may raise."""
