@@ -17,6 +17,7 @@
 #include "kernels/cpu/elementwise/pairs/parts.h"
 #include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/image/boxes.h"
+#include "kernels/cpu/image/colors.h"
 #include "kernels/cpu/image/resample.h"
 #include "kernels/cpu/indexing/pick.h"
 #include "kernels/cpu/learning/trees.h"

@@ -3,8 +3,8 @@
 #include "kernels/reference/image/image.h"
 #include "kernels/reference/support/runs.h"
 
-static void multiply_matrix(const double matrix[3][3], const double *from, double *to) {
-  for (int i = 0; i < 3; i++) {
+static void multiply_matrix(const double (*matrix)[3], int rows, const double *from, double *to) {
+  for (int i = 0; i < rows; i++) {
     to[i] = matrix[i][0] * from[0] + matrix[i][1] * from[1] + matrix[i][2] * from[2];
   }
 }
@@ -16,6 +16,7 @@ static const double rgb_of_yiq[3][3] = {
 static const double yuv_of_rgb[3][3] = {
     {0.299, 0.587, 0.114}, {-0.14714119, -0.28886916, 0.43601035}, {0.61497538, -0.51496512, -0.10001026}};
 static const double rgb_of_yuv[3][3] = {{1, 0, 1.13988303}, {1, -0.394642334, -0.58062185}, {1, 2.03206185, 0}};
+static const double gray_of_rgb[1][3] = {{0.2989, 0.587, 0.114}};
 
 /* Smith's hexcone: hue in turns. */
 static void to_hsv(const double *rgb, double *hsv) {
@@ -48,22 +49,20 @@ static void from_hsv(const double *hsv, double *rgb) {
   }
 }
 
-/* NULL: the conversion is no product. */
-static const double (*matrix_of(nd4c_ref_color what))[3] {
+const double (*nd4c_ref_color_matrix(nd4c_ref_color what))[3] {
   return what == ND4C_REF_RGB_TO_YIQ   ? yiq_of_rgb
          : what == ND4C_REF_YIQ_TO_RGB ? rgb_of_yiq
          : what == ND4C_REF_RGB_TO_YUV ? yuv_of_rgb
          : what == ND4C_REF_YUV_TO_RGB ? rgb_of_yuv
+         : what == ND4C_REF_GRAYSCALE  ? gray_of_rgb
                                        : NULL;
 }
 
 static void convert(const nd4c_ref_color_args *args, const double *from, double *to) {
-  const double(*matrix)[3] = matrix_of(args->what);
+  const double(*matrix)[3] = nd4c_ref_color_matrix(args->what);
   double hsv[3];
   if (matrix != NULL) {
-    multiply_matrix(matrix, from, to);
-  } else if (args->what == ND4C_REF_GRAYSCALE) {
-    to[0] = 0.2989 * from[0] + 0.587 * from[1] + 0.114 * from[2];
+    multiply_matrix(matrix, args->what == ND4C_REF_GRAYSCALE ? 1 : 3, from, to);
   } else if (args->what == ND4C_REF_RGB_TO_HSV) {
     to_hsv(from, to);
   } else if (args->what == ND4C_REF_HSV_TO_RGB) {

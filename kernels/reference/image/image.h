@@ -134,6 +134,8 @@ typedef struct nd4c_ref_color_args {
   double amount; /* of hue and saturation */
   int32_t axis;
 } nd4c_ref_color_args;
+/* The matrix of a conversion that is a product, of one row for GRAYSCALE; else NULL. */
+const double (*nd4c_ref_color_matrix(nd4c_ref_color what))[3];
 /* Pixels [begin, end) in C order of the other axes. */
 void nd4c_ref_color_convert(const nd4c_ref_color_args *args, int64_t begin, int64_t end);
 typedef struct nd4c_ref_contrast_args {
