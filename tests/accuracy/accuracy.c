@@ -162,6 +162,15 @@ static double exponent_for(const format *f, double a) {
   return uniform(1.02 * f->lowest, 1.02 * f->highest) / log;
 }
 
+/* The second operand for x: beside x in size, or anything. */
+static double partner(const format *f, const function *of, double x) {
+  if (strcmp(of->op, "power") == 0) {
+    return exponent_for(f, x);
+  }
+  uint64_t bits = random_bits();
+  return bits % 4 == 0 ? from_bits(f, bits >> 2) : bits % 4 == 1 ? x * uniform(-3, 3) : uniform(of->low, of->high);
+}
+
 static void choose(samples *s, const format *f, const function *of) {
   static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 2, -2, 0.5, -0.5, 3, -3, 1e300, 1e-300};
   bool half = f->dtype != ND4C_FLOAT32 && f->dtype != ND4C_FLOAT64;
@@ -180,7 +189,7 @@ static void choose(samples *s, const format *f, const function *of) {
   for (int i = 0; i < CENTERS && of->centers[i] != 0; i++) {
     for (int step = -NEIGHBOURS; step <= NEIGHBOURS; step++) {
       double x = next_after(f, as_format(f, of->centers[i]), step);
-      add(s, f, x, of->pair ? exponent_for(f, x) : 0);
+      add(s, f, x, of->pair ? partner(f, of, x) : 0);
       add(s, f, -x, of->pair ? rint(uniform(-9, 9)) : 0);
     }
   }
@@ -190,11 +199,11 @@ static void choose(samples *s, const format *f, const function *of) {
                                              : (uint64_t)i * (UINT64_C(1) << 32) / (uint64_t)wide + random_bits() % 64;
     double x = from_bits(f, bits);
     x = of->pair && i % 4 != 0 ? fabs(x) : x;
-    add(s, f, x, of->pair ? exponent_for(f, x) : 0);
+    add(s, f, x, of->pair ? partner(f, of, x) : 0);
   }
   while (s->count < s->capacity) {
     double x = as_format(f, uniform(of->low, of->high));
-    add(s, f, x, of->pair ? exponent_for(f, x) : 0);
+    add(s, f, x, of->pair ? partner(f, of, x) : 0);
   }
 }
 
@@ -352,7 +361,7 @@ static void measure_dense(const function *of, const format *f) {
   choose(&s, f, of);
   for (int64_t i = 0; i < s.count; i++) {
     s.high[i] = of->oracle(s.x[i], s.y[i]);
-    s.unsure[i] = f->dtype == ND4C_FLOAT64 && of->unsure != NULL && of->unsure(s.x[i]);
+    s.unsure[i] = f->dtype == ND4C_FLOAT64 && of->unsure != NULL && of->unsure(s.x[i], s.y[i]);
   }
   measure(of, f, "dense", &s);
   release(&s);
@@ -416,7 +425,7 @@ static void check_oracle(const function *of, const format *f, samples *s) {
   worst w = {0};
   for (int64_t i = 0; i < s->count; i++) {
     long double got = of->oracle(s->x[i], s->y[i]), wanted = s->high[i] + s->low[i];
-    if (of->unsure != NULL && of->unsure(s->x[i])) {
+    if (of->unsure != NULL && of->unsure(s->x[i], s->y[i])) {
       continue;
     }
     double error = isnan(got) && isnan(wanted) ? 0

@@ -32,7 +32,24 @@ OF_LIBRARY(erf)
 OF_LIBRARY(erfc)
 OF_LIBRARY(sqrt)
 OF_LIBRARY(lgamma)
+OF_LIBRARY(exp2)
+OF_LIBRARY(log2)
+OF_LIBRARY(log10)
+OF_LIBRARY(sinh)
+OF_LIBRARY(cosh)
+OF_LIBRARY(asin)
+OF_LIBRARY(acos)
+OF_LIBRARY(atan)
+OF_LIBRARY(asinh)
+OF_LIBRARY(acosh)
+OF_LIBRARY(atanh)
+OF_LIBRARY(cbrt)
 #undef OF_LIBRARY
+
+/* Where a formula of f64 would lose digits, or would be written twice. */
+static double by_oracle(const function *of, double x) {
+  return (double)of->oracle((long double)x, 0);
+}
 
 static double sigmoid_fast(const function *of, double x) {
   (void)of;
@@ -113,7 +130,31 @@ static const struct {
             {"digamma", digamma_fast},
             {"mish", mish_fast},
             {"swish", swish_fast},
-            {"elu", elu_fast}};
+            {"elu", elu_fast},
+            {"exp2", exp2_fast},
+            {"log2", log2_fast},
+            {"log10", log10_fast},
+            {"sinh", sinh_fast},
+            {"cosh", cosh_fast},
+            {"asin", asin_fast},
+            {"acos", acos_fast},
+            {"atan", atan_fast},
+            {"asinh", asinh_fast},
+            {"acosh", acosh_fast},
+            {"atanh", atanh_fast},
+            {"cbrt", cbrt_fast},
+            {"rsqrt", by_oracle},
+            {"logit", by_oracle},
+            {"sinc", by_oracle},
+            {"deg2rad", by_oracle},
+            {"rad2deg", by_oracle},
+            {"tanh_shrink", by_oracle},
+            {"rational_tanh", by_oracle},
+            {"rectified_tanh", by_oracle},
+            {"erfinv", by_oracle},
+            {"i0", by_oracle},
+            {"i1", by_oracle},
+            {"gamma", by_oracle}};
 
 /* -- one function -------------------------------------------------------------------------------------------------- */
 

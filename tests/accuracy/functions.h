@@ -15,7 +15,7 @@ typedef struct function {
   long double (*oracle)(long double, long double);
   double doubt; /* units of float64 that the oracle itself may be off by */
   /* Where float64 results are too near a zero for the oracle's 64 bits; NULL: nowhere. */
-  bool (*unsure)(long double);
+  bool (*unsure)(long double, long double);
   double low, high;        /* where values are spread evenly */
   double centers[CENTERS]; /* zeros and turning points, whose neighbours are all tried; 0 ends the list */
 } function;

@@ -343,7 +343,9 @@ static nd4c_status run_leaky_relu(const nd4c_call *call) {
   X(log_sigmoid, 16, true)                           \
   X(threshold, 1, true)                              \
   X(hard_sigmoid, 2, true)                           \
-  X(hard_swish, 2, true)
+  X(hard_swish, 2, true)                             \
+  X(hard_tanh, 1, true)                              \
+  X(shrink, 1, true)
 
 static nd4c_unary_parameters parameters_of(const nd4c_call *call) {
   return (nd4c_unary_parameters){.alpha = call->op->attr_count > 0 ? call->attrs[0].as.f : 0,
@@ -524,7 +526,7 @@ bool nd4c_simd_find_element(const nd4c_call *call, nd4c_simd_element *element, c
           take_unary(call, ND4C_FLAG_OF(call, gelu_approximate) ? ND4C_UNARY_gelu_tanh : ND4C_UNARY_gelu, 16, element);
       break;
     default:
-      return nd4c_cpu_decline(reason, reason_size, "not computed element by element in vectors");
+      return nd4c_simd_find_function(call, element, reason, reason_size);
   }
   ND4C_CPU_DECLINE_IF(!taken, "no loop for this dtype");
   return true;

@@ -13,6 +13,7 @@
 #include "kernels/cpu/elementwise/binary.h"
 #include "kernels/cpu/elementwise/chain.h"
 #include "kernels/cpu/elementwise/fast.h"
+#include "kernels/cpu/elementwise/functions.h"
 #include "kernels/cpu/elementwise/pairs/pairs.h"
 #include "kernels/cpu/elementwise/pairs/parts.h"
 #include "kernels/cpu/elementwise/unary.h"
@@ -102,6 +103,9 @@ typedef struct nd4c_simd_element {
 /* The loop with which this engine's kernel computes the call, for engine tile. False, with the reason, if the op is not
  * computed element by element, or the kernel declines the call. */
 bool nd4c_simd_find_element(const nd4c_call *call, nd4c_simd_element *element, char *reason, size_t reason_size);
+
+/* The same of the functions of elementwise/elementwise_functions.c alone, for nd4c_simd_find_element. */
+bool nd4c_simd_find_function(const nd4c_call *call, nd4c_simd_element *element, char *reason, size_t reason_size);
 
 /* Elements of the inputs a or b, by the input condition, at these positions. */
 nd4c_status nd4c_simd_where(const nd4c_call *call, int32_t condition, int32_t a, int32_t b);

@@ -58,9 +58,22 @@ static inline float nd4c_hard_sigmoid_float32(float x, double alpha, double beta
   return (float)(y > 1 ? 1 : y);
 }
 
+/* The product and the sum each rounded once: always fma, for the sum may cancel. */
+static inline double nd4c_hard_sigmoid_float64(double x, double alpha, double beta) {
+  double y = fma(alpha, x, beta);
+  y = y < 0 ? 0 : y;
+  return y > 1 ? 1 : y;
+}
+
 static inline float nd4c_hard_swish_float32(float x) {
   double wide = (double)x, y = wide * (wide + 3) * (1.0 / 6);
   return x <= -3 ? -0.0f : x >= 3 ? x : (float)y;
+}
+
+static inline double nd4c_hard_swish_float64(double x) {
+  double sum = x + 3, product = x * sum, lost = fma(x, sum, -product) + x * ((3 - sum) + x);
+  double y = (product + lost) / 6;
+  return x <= -3 ? -0.0 : x >= 3 ? x : y;
 }
 
 #endif

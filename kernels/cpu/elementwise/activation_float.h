@@ -16,6 +16,16 @@ static inline T NAME(nd4c_threshold)(T x, double limit, T below) {
   return (double)x <= limit ? below : x;
 }
 
+static inline T NAME(nd4c_hard_tanh)(T x, T low, T high) {
+  T raised = x < low ? low : x;
+  return raised > high ? high : raised;
+}
+
+static inline T NAME(nd4c_shrink)(T x, double limit, double bias) {
+  double wide = (double)x, y = wide > limit ? wide - bias : wide < -limit ? wide + bias : wide == wide ? 0 : wide;
+  return (T)y;
+}
+
 static inline T NAME(nd4c_elu)(T x, T alpha) {
   return x >= 0 ? x : alpha * NAME(nd4c_expm1_below)(x);
 }

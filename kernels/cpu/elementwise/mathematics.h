@@ -83,9 +83,8 @@ static inline float nd4c_exp_float32(float x) {
   return nd4c_exp_parts_f32(x, 0);
 }
 
-static inline double nd4c_expm1_reduced_f64(double x, double n, double tail) {
-  double most = ND4C_FMA(n, -0x1.62e42fefa3800p-1, x), rest = ND4C_FMA(n, -0x1.ef35793c76730p-45, tail),
-         r = most + rest;
+/* e^r - 1 = most + the result, if r = most + rest. */
+static inline double nd4c_expm1_rest_f64(double r, double rest) {
   double q = 2.08266481325322488e-09;
   q = ND4C_FMA(q, r, 2.51120248440745932e-08);
   q = ND4C_FMA(q, r, 2.75575817001643247e-07);
@@ -97,7 +96,12 @@ static inline double nd4c_expm1_reduced_f64(double x, double n, double tail) {
   q = ND4C_FMA(q, r, 4.16666666666660954e-02);
   q = ND4C_FMA(q, r, 1.66666666666666824e-01);
   q = ND4C_FMA(q, r, 0.5);
-  return ND4C_FMA(r * r, q, rest) + most;
+  return ND4C_FMA(r * r, q, rest);
+}
+
+static inline double nd4c_expm1_reduced_f64(double x, double n, double tail) {
+  double most = ND4C_FMA(n, -0x1.62e42fefa3800p-1, x), rest = ND4C_FMA(n, -0x1.ef35793c76730p-45, tail);
+  return nd4c_expm1_rest_f64(most + rest, rest) + most;
 }
 
 static inline nd4c_scaled_float64 nd4c_exp_scaled_f64(double x, double tail) {
@@ -218,21 +222,39 @@ static inline float nd4c_sine_near_f32(float x, uint32_t quarter) {
 }
 #endif
 
+/* |x| less the nearest multiple of pi / 2, n times that, in two parts. */
+typedef struct nd4c_angle_f64 {
+  double r, lost;
+  uint64_t quadrant; /* n, in the last two bits */
+} nd4c_angle_f64;
+
 /* The same of f64 alone, pi / 2 in three parts. The second has so few bits that n times it is exact, and so is what r
  * loses: next to multiples of pi / 2 the first two parts leave few bits of x, and the third one matters. Without an
  * instruction that tells what a product lost it is not used. */
 #define ND4C_TRIGONOMETRIC_LIMIT_F64 0x1p20
-static inline double nd4c_sine_f64(double x, uint64_t quarter) {
+static inline nd4c_angle_f64 nd4c_angle_reduce_f64(double x) {
   double a = fabs(x), n_rounded = ND4C_FMA(a, 0x1.45f306dc9c883p-1, ND4C_ROUNDER_F64);
   double n = n_rounded - ND4C_ROUNDER_F64, most = ND4C_FMA(n, -0x1.921fb54442d18p+0, a);
-  double r = ND4C_FMA(n, -0x1.1a626331p-54, most), z = r * r;
+  double r = ND4C_FMA(n, -0x1.1a626331p-54, most);
   double lost = ND4C_FMA(n, -0x1.1701b839a252p-88, ND4C_FMA(n, -0x1.1a626331p-54, most - r));
+  nd4c_angle_f64 angle = {r, lost, nd4c_double_bits(n_rounded)};
+  return angle;
+}
+
+/* sin(r + lost) = r + result, for |r| up to pi / 4. */
+static inline double nd4c_sine_rest_f64(double r, double lost) {
+  double z = r * r;
   double sine = ND4C_FMA(z, 1.591810123167728e-10, -2.5051131455447428e-08); /* (sin r / r - 1) / r^2 */
   sine = ND4C_FMA(z, sine, 2.755731610068312e-06);
   sine = ND4C_FMA(z, sine, -0.0001984126983675497);
   sine = ND4C_FMA(z, sine, 0.008333333333330946);
   sine = ND4C_FMA(z, sine, -0.16666666666666666);
-  sine = ND4C_FMA(r * z, sine, lost) + r;
+  return ND4C_FMA(r * z, sine, lost);
+}
+
+/* cos(r + lost) = 1 - r r / 2, rounded, + result. */
+static inline double nd4c_cosine_rest_f64(double r, double lost) {
+  double z = r * r;
   double cosine = ND4C_FMA(z, -1.1382614869434128e-11, 2.087614602470193e-09); /* (cos r - 1 + r^2 / 2) / r^4 */
   cosine = ND4C_FMA(z, cosine, -2.7557317270560385e-07);
   cosine = ND4C_FMA(z, cosine, 2.4801587298763433e-05);
@@ -240,8 +262,14 @@ static inline double nd4c_sine_f64(double x, uint64_t quarter) {
   cosine = ND4C_FMA(z, cosine, 0.041666666666666664);
   double half = 0.5 * z, near = 1 - half;
   double rest = ND4C_FMA(-r, lost, ((1 - near) - half) - 0.5 * ND4C_FMA(r, r, -z));
-  cosine = ND4C_FMA(z * z, cosine, rest) + near;
-  uint64_t quadrant = nd4c_double_bits(n_rounded) + quarter, sign = quarter == 0 ? nd4c_double_bits(x) : 0;
+  return ND4C_FMA(z * z, cosine, rest);
+}
+
+static inline double nd4c_sine_f64(double x, uint64_t quarter) {
+  nd4c_angle_f64 angle = nd4c_angle_reduce_f64(x);
+  double sine = nd4c_sine_rest_f64(angle.r, angle.lost) + angle.r;
+  double cosine = nd4c_cosine_rest_f64(angle.r, angle.lost) + (1 - 0.5 * (angle.r * angle.r));
+  uint64_t quadrant = angle.quadrant + quarter, sign = quarter == 0 ? nd4c_double_bits(x) : 0;
   uint64_t bits = quadrant & 1 ? nd4c_double_bits(cosine) : nd4c_double_bits(sine);
   return nd4c_double_from_bits(bits ^ (((quadrant << 62) ^ sign) & UINT64_C(0x8000000000000000)));
 }
@@ -436,10 +464,9 @@ static inline nd4c_divided_float64 nd4c_scaled_erfc_f64(double a, double k, doub
   return y;
 }
 
-/* From 0.8 on as 1 - e^-(x^2) times the scaled complement. */
-static inline double nd4c_erf_float64(double x) {
-  double a = fabs(x), z = x * x;
-  /* (erf x / x - 2 / sqrt pi) / x^2 below 0.8 */
+/* erf x = x + x times this, below 0.8; z = x^2. */
+static inline double nd4c_erf_series_f64(double z) {
+  /* (erf x / x - 2 / sqrt pi) / x^2 */
   double q = ND4C_FMA(z, -9.40011045136714e-10, 1.43879759490784e-08);
   q = ND4C_FMA(z, q, -1.633064617966387e-07);
   q = ND4C_FMA(z, q, 1.646026119342631e-06);
@@ -450,7 +477,12 @@ static inline double nd4c_erf_float64(double x) {
   q = ND4C_FMA(z, q, -0.02686617064512508);
   q = ND4C_FMA(z, q, 0.11283791670955116);
   q = ND4C_FMA(z, q, -0.37612638903183754);
-  double small = ND4C_FMA(x, ND4C_FMA(z, q, 0.1283791670955126), x);
+  return ND4C_FMA(z, q, 0.1283791670955126);
+}
+
+/* From 0.8 on as 1 - e^-(x^2) times the scaled complement. */
+static inline double nd4c_erf_float64(double x) {
+  double a = fabs(x), small = ND4C_FMA(x, nd4c_erf_series_f64(x * x), x);
   double inside = nd4c_at_most_f64(a, 6.0); /* beyond 5.93 the result is 1 */
   double high = nd4c_double_from_bits(nd4c_double_bits(inside) & UINT64_C(0xfffffffff8000000));
   nd4c_divided_float64 erfc = nd4c_scaled_erfc_f64(inside, 0.375, 0);

@@ -24,6 +24,9 @@ extern const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table);
 #include "kernels/cpu/support/each_dtype.h"
 
 enum { infinity_float16 = 0x7c00, infinity_bfloat16 = 0x7f80 };
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/unary_widened.h"
+#define ND4C_KINDS ND4C_HALF
+#include "kernels/cpu/support/each_dtype.h"
 #define ND4C_TEMPLATE "kernels/cpu/elementwise/unary_half.h"
 #define ND4C_KINDS ND4C_HALF
 #include "kernels/cpu/support/each_dtype.h"
@@ -144,12 +147,11 @@ ND4C_INLINED void trigonometric_float64(bool cosine, int64_t n, const double *x,
 #define FLOAT_LOOPS(D, d, kind) PLAIN_OPS(LOOP, D, d) ND4C_UNARY_VECTORS(VECTOR_LOOP, D, d)
 #define HALF_LOOPS(D, d, kind) \
   PLAIN_OPS(HALF_LOOP, D, d)   \
-  ND4C_UNARY_HARD(HALF_LOOP, D, d) VECTOR_OPS(HALF_VECTOR_LOOP, D, d) HALF_LOOP(sin, D, d) HALF_LOOP(cos, D, d)
+  VECTOR_OPS(HALF_VECTOR_LOOP, D, d) HALF_LOOP(sin, D, d) HALF_LOOP(cos, D, d)
 ND4C_INT_DTYPES(INT_LOOPS)
 ND4C_UINT_DTYPES(UINT_LOOPS)
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
 ND4C_WIDE_FLOAT_DTYPES(TRIGONOMETRIC_LOOPS)
-ND4C_UNARY_HARD(LOOP, FLOAT32, float32)
 ND4C_UNARY_NARROW_VECTORS(VECTOR_LOOP, FLOAT32, float32)
 ND4C_UNARY_NARROW_VECTORS(LOOP, FLOAT64, float64)
 ND4C_HALF_DTYPES(HALF_LOOPS)
@@ -160,7 +162,6 @@ ND4C_HALF_DTYPES(HALF_LOOPS)
 #define UINT_ENTRIES(D, d, kind) UINT_OPS(ENTRY, D, d) ENTRY(is_nan, D, d) ENTRY(clip, D, d)
 #define INT_ENTRIES(D, d, kind) ND4C_UNARY_NUMBERS(ENTRY, D, d) ENTRY(is_nan, D, d) ENTRY(clip, D, d)
 #define FLOAT_ENTRIES(D, d, kind) PLAIN_OPS(ENTRY, D, d) VECTOR_OPS(ENTRY, D, d) ND4C_UNARY_OTHERS(ENTRY, D, d)
-#define HARD_ENTRIES(D, d, kind) ND4C_UNARY_HARD(ENTRY, D, d)
 
 #if defined(__AVX512F__)
 #define STREAM_ENTRY(op, D, d) [ND4C_UNARY_##op][ND4C_##D] = op##_##d##_stream,
@@ -174,6 +175,5 @@ ND4C_HALF_DTYPES(HALF_LOOPS)
 
 const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table) = {
     .loops = {ND4C_INT_DTYPES(INT_ENTRIES) ND4C_UINT_DTYPES(UINT_ENTRIES) ND4C_HALF_DTYPES(FLOAT_ENTRIES)
-                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(logical_not, BOOL, boolean) ND4C_HALF_DTYPES(HARD_ENTRIES)
-                      HARD_ENTRIES(FLOAT32, float32, FLOAT)},
+                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(logical_not, BOOL, boolean)},
     .streams = {STREAMS}};

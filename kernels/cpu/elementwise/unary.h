@@ -17,15 +17,20 @@
   X(leaky_relu, D, d)                   \
   X(elu, D, d)                          \
   X(selu, D, d)                         \
-  X(celu, D, d) X(softplus, D, d) X(softsign, D, d) X(mish, D, d) X(swish, D, d) X(log_sigmoid, D, d) X(threshold, D, d)
-#define ND4C_UNARY_HARD(X, D, d) X(hard_sigmoid, D, d) X(hard_swish, D, d)
+  X(celu, D, d)                         \
+  X(softplus, D, d)                     \
+  X(softsign, D, d)                     \
+  X(mish, D, d)                         \
+  X(swish, D, d)                        \
+  X(log_sigmoid, D, d)                  \
+  X(threshold, D, d) X(hard_sigmoid, D, d) X(hard_swish, D, d) X(hard_tanh, D, d) X(shrink, D, d)
 #define ND4C_UNARY_OTHERS(X, D, d) X(sin, D, d) X(cos, D, d) X(clip, D, d) X(is_nan, D, d)
 
 enum nd4c_unary_index {
 #define ND4C_UNARY_INDEX(name, D, d) ND4C_UNARY_##name,
-  ND4C_UNARY_NUMBERS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_PLAIN_FLOATS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_VECTORS(
-      ND4C_UNARY_INDEX, , ) ND4C_UNARY_NARROW_VECTORS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_ACTIVATIONS(ND4C_UNARY_INDEX, , )
-      ND4C_UNARY_HARD(ND4C_UNARY_INDEX, , ) ND4C_UNARY_OTHERS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_logical_not,
+  ND4C_UNARY_NUMBERS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_PLAIN_FLOATS(ND4C_UNARY_INDEX, , )
+      ND4C_UNARY_VECTORS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_NARROW_VECTORS(ND4C_UNARY_INDEX, , )
+          ND4C_UNARY_ACTIVATIONS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_OTHERS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_logical_not,
 #undef ND4C_UNARY_INDEX
   ND4C_UNARY_COUNT
 };

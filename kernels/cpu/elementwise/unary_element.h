@@ -32,8 +32,10 @@ ND4C_INLINED T NAME(element)(enum nd4c_unary_index op, T x, const nd4c_unary_par
          : op == ND4C_UNARY_mish        ? NAME(nd4c_mish)(x)
          : op == ND4C_UNARY_swish       ? NAME(nd4c_swish)(x, p->alpha)
          : op == ND4C_UNARY_threshold   ? NAME(nd4c_threshold)(x, p->alpha, (T)p->beta)
-         : op == ND4C_UNARY_hard_swish  ? (T)nd4c_hard_swish_float32((float)x)
-                                        : (T)nd4c_hard_sigmoid_float32((float)x, p->alpha, p->beta);
+         : op == ND4C_UNARY_hard_swish  ? NAME(nd4c_hard_swish)(x)
+         : op == ND4C_UNARY_hard_tanh   ? NAME(nd4c_hard_tanh)(x, (T)p->alpha, (T)p->beta)
+         : op == ND4C_UNARY_shrink      ? NAME(nd4c_shrink)(x, p->alpha, p->beta)
+                                        : NAME(nd4c_hard_sigmoid)(x, p->alpha, p->beta);
 }
 #else
 /* Integers wrap: arithmetic in an unsigned type. */

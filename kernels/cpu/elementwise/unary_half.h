@@ -1,17 +1,5 @@
-/* Loops of unary ops on 16-bit floats: widened in pieces, computed by the loop of f32, narrowed. A template of
- * each_dtype.h, which unary.c includes; simd/elementwise.c runs the loops. */
-
-static void NAME(in_float)(nd4c_unary_loop wide_loop, SIGNATURE) {
-  const T *x = vx;
-  T *y = vy;
-  float wide[ND4C_HALF_CHUNK];
-  for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {
-    int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;
-    NAME(nd4c_widen)(count, x + i, wide);
-    wide_loop(count, wide, wide, parameters);
-    NAME(nd4c_narrow)(count, wide, y + i);
-  }
-}
+/* Loops of unary ops on 16-bit floats that have parameters or results of another dtype. A template of each_dtype.h,
+ * which unary.c includes after unary_widened.h; simd/elementwise.c runs the loops. */
 
 static void NAME(clip)(SIGNATURE) {
   float low, high;

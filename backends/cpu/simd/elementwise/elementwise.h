@@ -1,4 +1,4 @@
-/* What the element-wise kernels of engine simd share: elementwise.c, elementwise_pairs.c and elementwise_parts.c. */
+/* What the element-wise kernels of engine simd share: elementwise.c and the files of this folder. */
 #ifndef ND4C_BACKENDS_CPU_SIMD_ELEMENTWISE_H
 #define ND4C_BACKENDS_CPU_SIMD_ELEMENTWISE_H
 
