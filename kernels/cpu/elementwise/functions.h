@@ -24,14 +24,14 @@
   X(asin, 14)                    \
   X(acos, 14)                    \
   X(sinh, 10)                    \
-  X(cosh, 10)
+  X(cosh, 10)                    \
+  X(asinh, 20)                   \
+  X(acosh, 18)                   \
+  X(atanh, 16)                   \
+  X(rsqrt, 10)                   \
+  X(cbrt, 10)
 #define ND4C_FUNCTIONS_WIDE(X) \
   X(tan, 16)                   \
-  X(asinh, 20)                 \
-  X(acosh, 18)                 \
-  X(atanh, 16)                 \
-  X(rsqrt, 10)                 \
-  X(cbrt, 10)                  \
   X(erfc, 20)                  \
   X(logit, 16)                 \
   X(sinc, 16)                  \

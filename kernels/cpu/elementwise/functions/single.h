@@ -48,11 +48,15 @@ ND4C_INLINED nd4c_logarithm_f32 nd4c_logarithm_of_f32(float u, float c, float k_
   return (nd4c_logarithm_f32){k, {high, ((f - high) - square) - lost + fmaf(s, square + series, of_c)}};
 }
 
+ND4C_INLINED float nd4c_logarithm_round_f32(nd4c_logarithm_f32 of) {
+  nd4c_two_f32 sum = nd4c_two_sum_ordered_f32(of.k * ND4C_LN2_HIGH_F32, of.part.high);
+  return sum.high + (sum.low + fmaf(of.k, ND4C_LN2_LOW_F32, of.part.low));
+}
+
 ND4C_INLINED float nd4c_single_log1p(float x) {
   float u = 1 + x, c = x < 1 ? x - (u - 1) : 1 - (u - x);
   nd4c_logarithm_f32 of = nd4c_logarithm_of_f32(u, c, 0);
-  nd4c_two_f32 sum = nd4c_two_sum_ordered_f32(of.k * ND4C_LN2_HIGH_F32, of.part.high);
-  float y = sum.high + (sum.low + fmaf(of.k, ND4C_LN2_LOW_F32, of.part.low));
+  float y = nd4c_logarithm_round_f32(of);
   y = x < INFINITY ? y : x;
   return x > -1 ? copysignf(y, x) : x == -1 ? -INFINITY : NAN;
 }
@@ -74,6 +78,76 @@ ND4C_INLINED float nd4c_single_log2(float x) {
 
 ND4C_INLINED float nd4c_single_log10(float x) {
   return nd4c_single_to_base(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344p-2f, 0x1.3509f8p-18f);
+}
+
+/* ln((1 + a) / (1 - a)) / 2 */
+ND4C_INLINED float nd4c_single_atanh(float x) {
+  float a = fabsf(x), inside = a < 1 ? a : 0;
+  nd4c_two_f32 over = nd4c_two_sum_ordered_f32(1, inside), under = nd4c_two_sum_ordered_f32(1, -inside);
+  float inverse = 1 / under.high, quotient = over.high * inverse;
+  float low = (fmaf(-quotient, under.high, over.high) + (over.low - quotient * under.low)) * inverse;
+  float y = 0.5f * nd4c_logarithm_round_f32(nd4c_logarithm_of_f32(quotient, low, 0));
+  return a < 0x1p-13f ? x : copysignf(a < 1 ? y : a == 1 ? INFINITY : NAN, x);
+}
+
+/* As nd4c_logarithm_with_root; beyond 2^13 the root is x. */
+ND4C_INLINED float nd4c_logarithm_with_root_f32(float x, nd4c_two_f32 near) {
+  bool far = x >= 0x1p13f;
+  float u = 1 + near.high, c = (near.high < 1 ? near.high - (u - 1) : 1 - (u - near.high)) + near.low;
+  return nd4c_logarithm_round_f32(nd4c_logarithm_of_f32(far ? x : u, far ? 0 : c, far ? -1 : 0));
+}
+
+ND4C_INLINED float nd4c_single_asinh(float x) {
+  float a = fabsf(x), inside = nd4c_at_most_f32(a, 0x1p13f), square = inside * inside;
+  nd4c_two_f32 sum = nd4c_two_sum_ordered_f32(inside, square / (1 + sqrtf(square + 1)));
+  float y = nd4c_logarithm_with_root_f32(a, sum);
+  return a < 0x1p-13f ? x : copysignf(a < INFINITY ? y : a, x);
+}
+
+ND4C_INLINED float nd4c_single_acosh(float x) {
+  float t = (x < 0x1p13f ? x : 0x1p13f) - 1;
+  nd4c_two_f32 square = nd4c_two_product_f32(t, t);
+  float inside = 2 * t + square.high, of_square = inside - 2 * t;
+  float low = (2 * t - (inside - of_square)) + (square.high - of_square) + square.low, root = sqrtf(inside);
+  float inverse = nd4c_float_from_bits(0x5f3759df - (nd4c_float_bits(inside) >> 1)); /* 1 / root, to 4 % */
+  nd4c_two_f32 sum = nd4c_two_sum_ordered_f32(root, t);
+  sum.low += 0.5f * inverse * (fmaf(-root, root, inside) + low);
+  float y = nd4c_logarithm_with_root_f32(x, sum);
+  y = x < INFINITY ? y : x;
+  return x > 1 ? y : x == 1 ? 0 : NAN;
+}
+
+/* -- roots ----------------------------------------------------------------------------------------------------- */
+
+/* 1 / s, s the root, then what both roundings lost. */
+ND4C_INLINED float nd4c_single_rsqrt(float x) {
+  bool tiny = x < 0x1p-100f;
+  float a = tiny ? x * 0x1p24f : x, root = sqrtf(a), y = 1 / root;
+  float lost = fmaf(-root, y, 1.0f) - 0.5f * y * y * fmaf(-root, root, a);
+  float good = fmaf(y, lost, y) * (tiny ? 0x1p12f : 1.0f);
+  return x == 0 || x == INFINITY ? y : good;
+}
+
+/* As nd4c_function_cbrt. */
+ND4C_INLINED float nd4c_single_cbrt(float x) {
+  float a = fabsf(x), tiny = a < 0x1p-126f ? 0x1p24f : 1;
+  uint32_t bits = nd4c_float_bits(a * tiny);
+  float k = (float)(int32_t)(bits >> 23) - 127, rounded = fmaf(k, 1.0f / 3, ND4C_ROUNDER_F32);
+  float q = rounded - ND4C_ROUNDER_F32;
+  float m =
+      nd4c_float_from_bits((bits & 0x007fffff) | 0x3f800000) * nd4c_power_of_two_f32(k - 3 * q + ND4C_ROUNDER_F32);
+  float y = fmaf(m, -0.00435039760904682442f, 0.059812450110234598f);
+  y = fmaf(m, y, -0.325925135995929733f);
+  y = fmaf(m, y, 0.903163894282235803f);
+  y = fmaf(m, y, -1.39568635707750323f);
+  y = fmaf(m, y, 1.76318735319737257f);
+  float off = fmaf(-m * y, y * y, 1.0f);
+  y = fmaf(y * off, fmaf(off, 2.0f / 9, 1.0f / 3), y);
+  float root = m * y * y, square = root * root, square_low = fmaf(root, root, -square);
+  float cube = square * root, cube_low = fmaf(square, root, -cube);
+  float rest = (m - cube) - fmaf(square_low, root, cube_low);
+  root = fmaf(rest * y, y * (1.0f / 3), root) * nd4c_power_of_two_f32(rounded) * (tiny > 1 ? 0x1p-8f : 1.0f);
+  return a > 0 && a < INFINITY ? copysignf(root, x) : x;
 }
 
 /* -- exponentials ---------------------------------------------------------------------------------------------- */
