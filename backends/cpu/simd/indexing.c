@@ -438,7 +438,7 @@ static void place_slices(void *user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
-/* The loop that combines what is there with an update; NULL: there is none for the dtype. */
+/* The loop that combines an element with its update; NULL: there is none for the dtype. */
 static nd4c_binary_loop combining_loop(nd4c_dtype dtype, int64_t reduction) {
   static const enum nd4c_binary_index ops[] = {[ND4C_SCATTER_REDUCTION_ADD] = ND4C_BINARY_add,
                                                [ND4C_SCATTER_REDUCTION_SUBTRACT] = ND4C_BINARY_subtract,
