@@ -244,9 +244,13 @@ static void drop_nan(set_keys *s) {
   }
 }
 
+static bool is_marked(const set_keys *s) {
+  return s->dtype->bits <= FEW_BITS && s->count > MANY;
+}
+
 static nd4c_status find_set(set_keys *s, int32_t width) {
   const bool wide = s->dtype->wide != 0;
-  if (s->dtype->bits <= FEW_BITS && s->count > MANY) {
+  if (is_marked(s)) {
     mark_set(s);
     drop_nan(s);
     return ND4C_OK;
@@ -330,11 +334,46 @@ static int64_t append_nan(const set_keys *s, int64_t n, char *y) {
   return n;
 }
 
-/* sets: a's and b's. merged: room for the keys of both. Returns how many elements are written to y. */
-static int64_t write_set(const set_keys *sets, int wanted, void *merged, char *y) {
-  const bool wide = sets->dtype->wide != 0;
-  int64_t n =
-      wide ? merge_uint64_t(&sets[0], &sets[1], wanted, merged) : merge_uint32_t(&sets[0], &sets[1], wanted, merged);
+/* Keys of a's elements, then of b's. */
+static uint32_t both_source(const void *user, int64_t begin, int64_t n, void *words) {
+  const set_keys *sets = user;
+  const int64_t left = sets->count - begin, first = left < 0 ? 0 : left < n ? left : n;
+  const size_t word = sets->dtype->wide ? sizeof(uint64_t) : sizeof(uint32_t);
+  uint32_t special = first > 0 ? set_source(&sets[0], begin, first, words) : 0;
+  if (first < n) {
+    special |= set_source(&sets[1], begin + first - sets->count, n - first, (char *)words + (size_t)first * word);
+  }
+  return special;
+}
+
+/* The different keys of both operands by one sort, which takes less time than two and a merge. */
+static nd4c_status unite(set_keys *sets, void *merged, int32_t width, int64_t *found) {
+  set_keys both = {.dtype = sets->dtype, .count = sets[0].count + sets[1].count, .words = merged};
+  const bool wide = both.dtype->wide != 0;
+  const nd4c_words job = {
+      .wide = wide, .count = both.count, .to = both.count, .source = both_source, .user = sets, .words = merged};
+  ND4C_BACKEND_TRY(nd4c_words_sort(&job, width, &both.special));
+  both.found = nd4c_simd.sort->words[wide].distinct(merged, both.count, merged);
+  drop_nan(&both);
+  sets[0].special = sets[1].special = both.special;
+  *found = both.found;
+  return ND4C_OK;
+}
+
+/* The wanted keys of a and b into `merged`, which has room for those of both. */
+static nd4c_status find_keys(set_keys *sets, int wanted, void *merged, int32_t width, int64_t *found) {
+  if (wanted == (OF_A | OF_B | OF_BOTH) && !is_marked(&sets[0]) && !is_marked(&sets[1])) {
+    return unite(sets, merged, width, found);
+  }
+  ND4C_BACKEND_TRY(find_set(&sets[0], width));
+  ND4C_BACKEND_TRY(find_set(&sets[1], width));
+  *found = sets->dtype->wide ? merge_uint64_t(&sets[0], &sets[1], wanted, merged)
+                             : merge_uint32_t(&sets[0], &sets[1], wanted, merged);
+  return ND4C_OK;
+}
+
+/* Writes the elements of n keys, and NaN, to y; returns how many these are. */
+static int64_t write_set(const set_keys *sets, int wanted, int64_t n, const void *merged, char *y) {
   sets->dtype->elements(n, merged, 0, y);
   if ((sets[0].special | sets[1].special) & ND4C_SORT_NEGATIVE_ZERO) {
     restore_zero(sets, merged, n, y);
@@ -360,15 +399,15 @@ static nd4c_status run_set(const nd4c_call *call, int wanted) {
   const size_t bytes = 2 * (words[0] + words[1]) + copies[0] + copies[1];
   char *memory = nd4c_cpu_host->allocate_pages(bytes), *at = memory;
   ND4C_CPU_FAIL_IF(memory == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes to sort in", call->op->name, bytes);
-  nd4c_status status = ND4C_OK;
-  for (int i = 0; i < 2 && status == ND4C_OK; i++) {
+  for (int i = 0; i < 2; i++) {
     sets[i].words = at;
     sets[i].x = dense(&call->inputs[i], at + words[i], call->width);
     at += words[i] + copies[i];
-    status = find_set(&sets[i], call->width);
   }
+  int64_t found = 0;
+  nd4c_status status = find_keys(sets, wanted, at, call->width, &found);
   if (status == ND4C_OK) {
-    call->true_shapes[0][0] = write_set(sets, wanted, at, call->outputs[0].data);
+    call->true_shapes[0][0] = write_set(sets, wanted, found, at, call->outputs[0].data);
   }
   nd4c_cpu_host->free_pages(memory, bytes);
   return status;
