@@ -1,8 +1,6 @@
 /* Engine simd: sets. isin looks elements up in a table where keys (kernels/cpu/sorting/sort.h) are few, else among
  * sorted keys; intersect1d, setdiff1d and setxor1d merge the sorted different keys of both operands. Also lexsort,
- * which sorts by one key after the other, and the tests for ascending order. dispatch/choice.c asks these kernels
- * before the reference's. */
-#include <stdatomic.h>
+ * which sorts by one key after the other. dispatch/choice.c asks these kernels before the reference's. */
 #include <string.h>
 
 #include "backends/cpu/simd/sorting/sorting_words.h"
@@ -426,61 +424,6 @@ static nd4c_status run_setxor1d(const nd4c_call *call) {
   return run_set(call, OF_A | OF_B);
 }
 
-/* -- order --------------------------------------------------------------------------------------------------------- */
-
-typedef struct order_test {
-  const nd4c_sort_dtype *dtype;
-  const char *x;
-  int64_t count, bytes;
-  bool strict;
-  _Atomic bool broken;
-} order_test;
-
-/* Blocks of pairs of neighbours: block b has those that begin at b (BLOCK - 1). */
-static void order_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  order_test *t = user;
-  uint64_t words[BLOCK];
-  (void)worker;
-  for (int64_t block = begin; block < end && !atomic_load_explicit(&t->broken, memory_order_relaxed); block++) {
-    const int64_t first = block * (BLOCK - 1), n = t->count - first < BLOCK ? t->count - first : BLOCK;
-    bool bad = (t->dtype->keys(n, t->x + first * t->bytes, 0, words) & ND4C_SORT_NAN) != 0;
-    if (t->dtype->wide) {
-      for (int64_t i = 1; i < n; i++) {
-        bad |= t->strict ? words[i] <= words[i - 1] : words[i] < words[i - 1];
-      }
-    } else {
-      const uint32_t *narrow = (const uint32_t *)(const void *)words;
-      for (int64_t i = 1; i < n; i++) {
-        bad |= t->strict ? narrow[i] <= narrow[i - 1] : narrow[i] < narrow[i - 1];
-      }
-    }
-    if (bad) {
-      atomic_store_explicit(&t->broken, true, memory_order_relaxed);
-    }
-  }
-}
-
-static nd4c_status run_order(const nd4c_call *call, bool strict) {
-  const nd4c_tensor *x = &call->inputs[0];
-  order_test t = {.dtype = &nd4c_simd.sort->dtypes[x->dtype],
-                  .x = x->data,
-                  .count = x->size,
-                  .bytes = (int64_t)element_bytes(x),
-                  .strict = strict};
-  if (x->size > 1) {
-    nd4c_cpu_parallel(nd4c_cpu_divide_up(x->size - 1, BLOCK - 1), GRAIN_BLOCKS, call->width, order_range, &t);
-  }
-  *(uint8_t *)call->outputs[0].data = !atomic_load(&t.broken);
-  return ND4C_OK;
-}
-
-static nd4c_status run_is_non_decreasing(const nd4c_call *call) {
-  return run_order(call, false);
-}
-static nd4c_status run_is_strictly_increasing(const nd4c_call *call) {
-  return run_order(call, true);
-}
-
 /* -- lexsort ------------------------------------------------------------------------------------------------------- */
 
 /* Sorts one line by each key in turn, the last key last; each key is read in the order that the earlier ones gave.
@@ -530,11 +473,6 @@ static bool usable_pair(const nd4c_call *call, char *reason, size_t reason_size)
   return true;
 }
 
-static bool usable_order(const nd4c_call *call, char *reason, size_t reason_size) {
-  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0, "x is not contiguous");
-  return true;
-}
-
 static bool usable_lexsort(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *y = &call->outputs[0];
   ND4C_CPU_DECLINE_IF(y->rank == 0 || nd4c_axis(ND4C_INT_OF(call, lexsort_axis), y->rank) != y->rank - 1,
@@ -558,7 +496,5 @@ const nd4c_kernel *const nd4c_cpu_simd_sorting_sets_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(intersect1d, SORTED, usable_pair, run_intersect1d),
     ND4C_CPU_SIMD_KERNEL(setdiff1d, SORTED, usable_pair, run_setdiff1d),
     ND4C_CPU_SIMD_KERNEL(setxor1d, SORTED, usable_pair, run_setxor1d),
-    ND4C_CPU_SIMD_KERNEL(is_non_decreasing, ND4C_CPU_REALS, usable_order, run_is_non_decreasing),
-    ND4C_CPU_SIMD_KERNEL(is_strictly_increasing, ND4C_CPU_REALS, usable_order, run_is_strictly_increasing),
     ND4C_CPU_SIMD_KERNEL(lexsort, SORTED, usable_lexsort, run_lexsort),
     NULL};
