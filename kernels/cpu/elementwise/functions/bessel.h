@@ -228,21 +228,17 @@ ND4C_INLINED nd4c_two nd4c_bessel_series(double a, nd4c_two p, double slope) {
 /* `near` below 2.5, else e^a times `middle` below 8, else e^a times far / sqrt a, for a up to 720. */
 ND4C_INLINED double nd4c_bessel_with(double a, nd4c_two near, nd4c_two middle, nd4c_two far, bool narrow) {
   nd4c_exponential e = nd4c_exponential_of(a < 2.5 ? 0 : a, 0, narrow);
-  double n = e.rounded - ND4C_ROUNDER_F64, half = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
-  double power = nd4c_power_of_two_f64(half),
-         rest = nd4c_power_of_two_f64(n - (half - ND4C_ROUNDER_F64) + ND4C_ROUNDER_F64);
   nd4c_two small = nd4c_two_either(a < 2.5, near, middle);
   if (narrow) {
     double factor = a < 8 ? small.high : far.high / sqrt(a);
-    return (1 + (e.most + e.rest)) * factor * power * rest;
+    return nd4c_exponential_scale((1 + (e.most + e.rest)) * factor, e);
   }
   nd4c_two over = nd4c_two_either(a < 8, small, far);
   nd4c_two under = nd4c_two_either(a < 8, (nd4c_two){1, 0}, nd4c_two_root(a, 0));
-  nd4c_two factor = nd4c_two_quotient(over, under), mantissa = nd4c_two_sum_ordered(1, e.most);
-  mantissa = nd4c_two_sum_ordered(mantissa.high, mantissa.low + e.rest);
+  nd4c_two factor = nd4c_two_quotient(over, under), mantissa = nd4c_exponential_mantissa(e);
   nd4c_two product = nd4c_two_product(mantissa.high, factor.high);
   double low = product.low + ND4C_FMA(mantissa.high, factor.low, mantissa.low * factor.high);
-  return (product.high + low) * power * rest;
+  return nd4c_exponential_scale(product.high + low, e);
 }
 
 ND4C_INLINED double nd4c_function_i0(double x, bool narrow) {

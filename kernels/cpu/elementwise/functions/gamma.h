@@ -410,10 +410,7 @@ ND4C_INLINED double nd4c_function_gamma(double x, bool narrow) {
       ND4C_FMA(inverse, nd4c_lgamma_rest(inverse * inverse, narrow).high, 0x1.d67f1c864beb5p-1); /* ln(2 pi) / 2 */
   nd4c_two exponent = nd4c_two_sum_ordered(sum.high, rest);
   nd4c_exponential e = nd4c_exponential_of(exponent.high, exponent.low + (sum.low - 0x1.65b5a1b7ff5dfp-55), narrow);
-  double n = e.rounded - ND4C_ROUNDER_F64, power = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
-  double large = (1 + (e.most + e.rest)) * nd4c_power_of_two_f64(power) *
-                 nd4c_power_of_two_f64(n - (power - ND4C_ROUNDER_F64) + ND4C_ROUNDER_F64);
-  return x < 8 ? small : large;
+  return x < 8 ? small : nd4c_exponential_scale(1 + (e.most + e.rest), e);
 }
 
 #endif

@@ -167,4 +167,16 @@ ND4C_INLINED nd4c_exponential nd4c_exponential_of(double x, double low, bool nar
   return (nd4c_exponential){rounded, most, nd4c_exponential_rest(most, rest, narrow)};
 }
 
+ND4C_INLINED nd4c_two nd4c_exponential_mantissa(nd4c_exponential e) {
+  nd4c_two sum = nd4c_two_sum_ordered(1, e.most);
+  return nd4c_two_sum_ordered(sum.high, sum.low + e.rest);
+}
+
+/* x 2^n, for n that one factor does not hold; rounded once, by the last of the two. */
+ND4C_INLINED double nd4c_exponential_scale(double x, nd4c_exponential e) {
+  double n = e.rounded - ND4C_ROUNDER_F64, half = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
+  double rest = n - (half - ND4C_ROUNDER_F64) + ND4C_ROUNDER_F64;
+  return x * nd4c_power_of_two_f64(half) * nd4c_power_of_two_f64(rest);
+}
+
 #endif

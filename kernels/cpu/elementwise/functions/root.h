@@ -91,14 +91,11 @@ ND4C_INLINED double nd4c_function_erfc(double x, bool narrow) {
     nd4c_two p = nd4c_multiply_add_two(s, last, 0.357660253214966923, 5.95028136729628718e-18);
     double off = t.off * ND4C_FMA(2.0, t.value, 1.0);
     nd4c_exponential e = nd4c_exponential_of(-high * high, ND4C_FMA(-(inside - high), inside + high, off), false);
-    double n = e.rounded - ND4C_ROUNDER_F64, half = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
-    nd4c_two power = nd4c_two_sum_ordered(1, e.most);
-    power = nd4c_two_sum_ordered(power.high, power.low + e.rest);
+    nd4c_two power = nd4c_exponential_mantissa(e);
     nd4c_two scaled = nd4c_two_product(t.value, p.high), product = nd4c_two_product(scaled.high, power.high);
     double low =
         ND4C_FMA(power.high, ND4C_FMA(t.value, p.low, scaled.low), ND4C_FMA(scaled.high, power.low, product.low));
-    far = (product.high + low) * nd4c_power_of_two_f64(half) *
-          nd4c_power_of_two_f64(n - (half - ND4C_ROUNDER_F64) + ND4C_ROUNDER_F64);
+    far = nd4c_exponential_scale(product.high + low, e);
   }
   return a < 0.8 ? y : x < 0 ? 2 - far : far;
 }

@@ -52,13 +52,9 @@ ND4C_INLINED double nd4c_logarithm_of_sum(double a, double b, nd4c_two unit, nd4
   nd4c_two exponent = nd4c_two_product(far, -unit.high);
   exponent.low -= ND4C_FMA(far, unit.low, far < 1100 ? d.low * unit.high : 0);
   nd4c_exponential e = nd4c_exponential_of(exponent.high, exponent.low, narrow);
-  double n = e.rounded - ND4C_ROUNDER_F64, half = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
-  double up = nd4c_power_of_two_f64(half),
-         more = nd4c_power_of_two_f64(n - (half - ND4C_ROUNDER_F64) + ND4C_ROUNDER_F64);
-  nd4c_two power = nd4c_two_sum_ordered(1, e.most);
-  power = nd4c_two_sum_ordered(power.high, power.low + e.rest);
-  double high = power.high * up * more, u = 1 + high;
-  nd4c_logarithm of = nd4c_logarithm_of(u, (high - (u - 1)) + power.low * up * more, 0, narrow);
+  nd4c_two power = nd4c_exponential_mantissa(e);
+  double high = nd4c_exponential_scale(power.high, e), u = 1 + high;
+  nd4c_logarithm of = nd4c_logarithm_of(u, (high - (u - 1)) + nd4c_exponential_scale(power.low, e), 0, narrow);
   if (narrow) {
     y = larger + nd4c_logarithm_round(of, true) * inverse.high;
   } else {
