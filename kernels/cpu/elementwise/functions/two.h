@@ -78,14 +78,18 @@ ND4C_INLINED double nd4c_function_logaddexp2(double a, double b, bool narrow) {
 
 ND4C_INLINED double nd4c_function_xlogy(double a, double b, bool narrow) {
   nd4c_two log = nd4c_logarithm_sum(nd4c_logarithm_start(b, narrow));
-  bool within = b > 0 && b < INFINITY && fabs(a) < INFINITY;
-  double scale = nd4c_scale_for(fabs(a)), scaled = a * (narrow ? 1 : scale), y = scaled * log.high;
+  /* Without fused products, halves of large numbers overflow. */
+  double scale = ND4C_HAS_FMA ? 1 : nd4c_scale_for(fabs(a)), back = ND4C_HAS_FMA ? 1 : nd4c_scale_back(fabs(a));
+  double y = a * log.high;
   if (!narrow) {
-    nd4c_two product = nd4c_two_product(scaled, log.high);
-    y = (product.high + ND4C_FMA(scaled, log.low, product.low)) * nd4c_scale_back(fabs(a));
+    nd4c_two product = nd4c_two_product(a * scale, log.high);
+    double exact = (product.high + ND4C_FMA(a * scale, log.low, product.low)) * back;
+    y = exact == exact ? exact : y; /* infinite a, or an infinite product */
   }
-  y = within ? y : a * nd4c_logarithm_end(b, log.high);
-  return a == 0 && b == b ? 0 : y;
+  double special = b == 0 ? -INFINITY : b == INFINITY ? b : NAN;
+  y = b > 0 && b < INFINITY ? y : a * special;
+  double of_zero = b == b ? 0 : b;
+  return a == 0 ? of_zero : y;
 }
 
 /* -- x 2^n ----------------------------------------------------------------------------------------------------- */
