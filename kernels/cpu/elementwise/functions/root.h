@@ -5,13 +5,16 @@
 
 #include "kernels/cpu/elementwise/functions/parts.h"
 
-/* 1 / s, s the root, then what both roundings lost. */
+/* 1 / s, s the root, then what both roundings lost. Numbers far from 1 are scaled by 2^128, by their exponents' bits: a
+ * comparison would have the compiler compute a root for each case. */
 ND4C_INLINED double nd4c_function_rsqrt(double x, bool narrow) {
-  bool tiny = !narrow && x < 0x1p-900, large = !narrow && x > 0x1p900;
-  double a = x * (tiny ? 0x1p100 : large ? 0x1p-100 : 1), root = sqrt(a), y = 1 / root;
-  double lost = nd4c_residual(root, y, 1) - 0.5 * y * y * nd4c_residual(root, root, a);
-  double good = ND4C_FMA(y, lost, y) * (tiny ? 0x1p50 : large ? 0x1p-50 : 1);
-  return narrow || x == 0 || x == INFINITY ? y : good;
+  uint64_t exponent = nd4c_double_bits(x) >> 52, small = (exponent - 64) >> 63, large = (1983 - exponent) >> 63;
+  double a = x * nd4c_double_from_bits((1023 + (small << 7) - (large << 7)) << 52);
+  double back = nd4c_double_from_bits((1023 + (small << 6) - (large << 6)) << 52);
+  double root = sqrt(narrow ? x : a), y = 1 / root;
+  double lost = nd4c_residual(root, y, 1) - 0.5 * y * (y * nd4c_residual(root, root, a));
+  double good = ND4C_FMA(y, lost, y);
+  return narrow ? y : (good == good ? good : y) * back; /* y of 0 and infinity */
 }
 
 ND4C_INLINED double nd4c_inverse_cube_root_step(double m, double y) {
