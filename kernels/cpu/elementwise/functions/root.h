@@ -8,7 +8,7 @@
 /* 1 / s, s the root, then what both roundings lost. Numbers far from 1 are scaled by 2^128, by their exponents' bits: a
  * comparison would have the compiler compute a root for each case. */
 ND4C_INLINED double nd4c_function_rsqrt(double x, bool narrow) {
-  uint64_t exponent = nd4c_double_bits(x) >> 52, small = (exponent - 64) >> 63, large = (1983 - exponent) >> 63;
+  uint64_t exponent = nd4c_double_bits(x) >> 52 & 0x7ff, small = (exponent - 64) >> 63, large = (1983 - exponent) >> 63;
   double a = x * nd4c_double_from_bits((1023 + (small << 7) - (large << 7)) << 52);
   double back = nd4c_double_from_bits((1023 + (small << 6) - (large << 6)) << 52);
   double root = sqrt(narrow ? x : a), y = 1 / root;
