@@ -342,6 +342,9 @@ def matmul_integer(s, dtype):
                 yield Case([a, b, None, b_zero], {}, [wrap(np.matmul(long(a), long(b) - long(b_zero)))])
             y = np.matmul(long(a) - across(long(a_zero), True), long(b) - long(b_zero))
             yield Case([a, b, a_zero, b_zero], {}, [wrap(y)])
+    for other in signs(dtype):  # a sum beyond 2^24 that float32 does not have
+        a, b = (np.full(shape, np.iinfo(name).max, name) for name, shape in ((dtype, (1, 1507)), (other, (1507, 37))))
+        yield Case([a, b], {}, [wrap(np.matmul(long(a), long(b)))])
 
 
 @cases("qlinear_matmul")

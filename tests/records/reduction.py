@@ -343,7 +343,7 @@ def without_nan(s, dtype, op):
         scale = None
         if op in ("nansum", "nanmean"):
             scale = np.nan_to_num(reduce_with(np.nan_to_num(np.abs(wide(x)).astype(LD), nan=0, posinf=0), axes, keepdims,
-                                              lambda v: v.max() if len(v) else LD(0)).astype(float), posinf=0) / 8
+                                              lambda v: v.sum() if len(v) else LD(0)).astype(float), posinf=0) / 8
         yield Case([x], attrs, [Near(y, dtype, scale)])
 
 

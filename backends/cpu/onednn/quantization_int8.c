@@ -5,9 +5,17 @@
 
 enum { SMALL = 16384 }; /* multiplications; smaller products are left to engine simd, without loading oneDNN */
 
+/* Where a is signed, some of oneDNN's products convert sums through float32, which has all whole numbers below 2^24. */
+static bool may_round(const nd4c_bytes_call *c) {
+  return c->a_dtype == ND4C_INT8 && c->y_dtype == ND4C_INT32 && c->k >= (1 << 24) / (128 * 128);
+}
+
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_bytes_call c;
   const char *why = nd4c_bytes_read(call, &c);
+  if (why == NULL && may_round(&c)) {
+    why = "sums may reach 2^24, which oneDNN rounds to float32";
+  }
   if (why == NULL && (double)c.m * (double)c.n * (double)c.k * (double)c.batch < SMALL) {
     why = "the product is small";
   }

@@ -68,8 +68,9 @@ static void NAME(affine_all)(int64_t n, const void *vx, const void *va, const vo
   }
 }
 
-static T NAME(square_distance)(int64_t n, const T *x, T mean) {
-  T lanes[NAME(LANES)] = {0};
+/* The sums of the distances from `near`, which is about the mean, and of their squares. */
+static void NAME(distances)(int64_t n, const T *x, T near, T *sum, T *squares) {
+  T lanes[NAME(LANES)] = {0}, square_lanes[NAME(LANES)] = {0};
   int64_t i = 0;
   for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
     for (int64_t l = 0; l < NAME(LANES); l += 64 / (int64_t)sizeof(T)) {
@@ -77,15 +78,18 @@ static T NAME(square_distance)(int64_t n, const T *x, T mean) {
     }
     ND4C_INDEPENDENT
     for (int64_t l = 0; l < NAME(LANES); l++) {
-      T d = x[i + l] - mean;
-      lanes[l] = NAME(nd4c_multiply_add)(d, d, lanes[l]);
+      T d = x[i + l] - near;
+      lanes[l] += d;
+      square_lanes[l] = NAME(nd4c_multiply_add)(d, d, square_lanes[l]);
     }
   }
   for (int64_t l = 0; i < n; i++, l++) {
-    T d = x[i] - mean;
-    lanes[l] = NAME(nd4c_multiply_add)(d, d, lanes[l]);
+    T d = x[i] - near;
+    lanes[l] += d;
+    square_lanes[l] = NAME(nd4c_multiply_add)(d, d, square_lanes[l]);
   }
-  return NAME(fold)(lanes);
+  *sum = NAME(fold)(lanes);
+  *squares = NAME(fold)(square_lanes);
 }
 
 static void NAME(affine_one)(int64_t n, const void *vx, const void *vscale, const void *vbias, int64_t channel,
@@ -120,18 +124,22 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
                              void *vy) {
   const T *x = vx, *scale = vscale, *bias = vbias;
   T *y = vy;
-  T mean = NAME(total)(n, x) / (T)n;
-  T factor = 1 / NAME(nd4c_sqrt)(NAME(square_distance)(n, x, mean) / (T)n + (T)epsilon);
+  /* The sum of a long row is rounded so often that its mean may be off by more than the elements differ. The distances
+   * from it are exact then, and their mean is what it is off by. */
+  T near = NAME(total)(n, x) / (T)n, sum, squares;
+  NAME(distances)(n, x, near, &sum, &squares);
+  const T off = sum / (T)n, variance = squares / (T)n - off * off;
+  T factor = 1 / NAME(nd4c_sqrt)((variance < 0 ? 0 : variance) + (T)epsilon);
   if (scale != NULL && bias != NULL) {
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-      y[i] = NAME(nd4c_multiply_add)((x[i] - mean) * factor, scale[i], bias[i]);
+      y[i] = NAME(nd4c_multiply_add)((x[i] - near - off) * factor, scale[i], bias[i]);
     }
     return;
   }
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    y[i] = (x[i] - mean) * factor;
+    y[i] = (x[i] - near - off) * factor;
   }
   ND4C_INDEPENDENT
   for (int64_t i = 0; scale != NULL && i < n; i++) {

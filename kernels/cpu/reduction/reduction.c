@@ -7,6 +7,7 @@
 #include "kernels/cpu/reduction/fold.h"
 #include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
+#include "kernels/cpu/support/truth.h"
 #include "kernels/types.h"
 
 extern const nd4c_reduction_table ND4C_LEVEL_NAME(nd4c_reduction_table);
@@ -214,6 +215,43 @@ ND4C_UINT_DTYPES(ARGS)
 ND4C_WIDE_FLOAT_DTYPES(ARGS)
 ND4C_HALF_DTYPES(ARGS)
 
+/* -- sums of truth values ------------------------------------------------------------------------------------------ */
+
+/* Many short rows at a time, or pieces of a long one. */
+static void sum_run_boolean(ROWS_SIGNATURE) {
+  uint8_t values[ND4C_TRUTH_CHUNK];
+  uint64_t *a = accumulators;
+  const int64_t many = n > 0 && n < ND4C_TRUTH_CHUNK ? ND4C_TRUTH_CHUNK / n : 1;
+  for (int64_t row = 0; row < rows; row += many) {
+    const int64_t count = rows - row < many ? rows - row : many;
+    for (int64_t i = 0; i < n || i == 0; i += ND4C_TRUTH_CHUNK) {
+      const int64_t length = n - i < ND4C_TRUTH_CHUNK ? n - i : ND4C_TRUTH_CHUNK;
+      uint64_t part = 0;
+      for (int64_t k = 0; k < count; k++) {
+        nd4c_truth_values(length, (const uint8_t *)vx + (row + k) * step + i, values + k * length);
+      }
+      sum_run_uint8(count, length, values, length, i == 0 ? a + row : &part);
+      a[row] += part;
+    }
+  }
+}
+
+static void sum_fold_boolean(ROWS_SIGNATURE, int32_t first) {
+  enum { ROWS = 8, COLUMNS = ND4C_TRUTH_CHUNK / ROWS };
+  uint8_t values[ND4C_TRUTH_CHUNK];
+  uint64_t *a = accumulators;
+  for (int64_t row = 0; row < rows; row += ROWS, first = 0) {
+    const int64_t count = rows - row < ROWS ? rows - row : ROWS;
+    for (int64_t i = 0; i < n; i += COLUMNS) {
+      const int64_t length = n - i < COLUMNS ? n - i : COLUMNS;
+      for (int64_t k = 0; k < count; k++) {
+        nd4c_truth_values(length, (const uint8_t *)vx + (row + k) * step + i, values + k * length);
+      }
+      sum_fold_uint8(count, length, values, length, a + i, first);
+    }
+  }
+}
+
 /* -- table ---------------------------------------------------------------------------------------------------- */
 
 /* 16-bit floats have the accumulators of f32. */
@@ -234,7 +272,7 @@ const nd4c_reduction_table ND4C_LEVEL_NAME(nd4c_reduction_table) = {
                   ND4C_HALF_DTYPES(HALF_ENTRIES)[ND4C_REDUCE_max][ND4C_BOOL] = {max_run_boolean, max_fold_uint8,
                                                                                 max_merge_uint8, store_boolean},
               [ND4C_REDUCE_min][ND4C_BOOL] = {min_run_boolean, min_fold_uint8, min_merge_uint8, store_boolean},
-              [ND4C_REDUCE_sum][ND4C_BOOL] = {sum_run_uint8, sum_fold_uint8, sum_merge_uint8, sum_store_uint8},
+              [ND4C_REDUCE_sum][ND4C_BOOL] = {sum_run_boolean, sum_fold_boolean, sum_merge_uint8, sum_store_uint8},
               [ND4C_REDUCE_prod][ND4C_BOOL] = {min_run_boolean, min_fold_uint8, min_merge_uint8,
                                                store_product_boolean}},
     .argmax = {ALL(ARGMAX_ENTRY) ND4C_HALF_DTYPES(ARGMAX_ENTRY)},

@@ -22,6 +22,11 @@ static inline void take_logarithms(int64_t n, double *y) {
   for (; i + 8 <= n; i += 8) {
     _mm512_storeu_pd(y + i, nd4c_log_eight(_mm512_loadu_pd(y + i)));
   }
+  if (i < n) { /* by the same function: a number's place must not change its bits */
+    const __mmask8 rest = (__mmask8)((1U << (n - i)) - 1);
+    _mm512_mask_storeu_pd(y + i, rest, nd4c_log_eight(_mm512_mask_loadu_pd(_mm512_set1_pd(1), rest, y + i)));
+    i = n;
+  }
 #endif
   ND4C_INDEPENDENT
   for (int64_t j = i; j < n; j++) {
@@ -35,6 +40,11 @@ static inline void take_exponentials(int64_t n, double *y) {
 #if defined(__AVX512F__)
   for (; i + 8 <= n; i += 8) {
     _mm512_storeu_pd(y + i, nd4c_exp_eight(_mm512_loadu_pd(y + i)));
+  }
+  if (i < n) { /* by the same function: a number's place must not change its bits */
+    const __mmask8 rest = (__mmask8)((1U << (n - i)) - 1);
+    _mm512_mask_storeu_pd(y + i, rest, nd4c_exp_eight(_mm512_mask_loadu_pd(_mm512_set1_pd(1), rest, y + i)));
+    i = n;
   }
 #endif
   ND4C_INDEPENDENT

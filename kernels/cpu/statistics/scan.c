@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
+#include "kernels/cpu/support/truth.h"
 #include "kernels/cpu/support/vector.h"
 #include "kernels/types.h"
 
@@ -264,6 +265,26 @@ ND4C_HALF_DTYPES(HALVES)
 ALL(BESTS)
 ND4C_HALF_DTYPES(HALF_BESTS)
 
+/* -- truth values -------------------------------------------------------------------------------------------------- */
+
+static void in_truth(void (*loop)(SIGNATURE), bool of_row, SIGNATURE) {
+  uint8_t values[ND4C_TRUTH_CHUNK];
+  for (int64_t i = 0; i < n; i += ND4C_TRUTH_CHUNK) {
+    const int64_t count = n - i < ND4C_TRUTH_CHUNK ? n - i : ND4C_TRUTH_CHUNK;
+    nd4c_truth_values(count, (const uint8_t *)vx + i, values);
+    loop(count, values, (uint64_t *)vy + i, (uint64_t *)carry + (of_row ? i : 0), lost);
+  }
+}
+
+#define TRUTH_LOOP(op, way)                                                   \
+  static void op##_##way##_boolean(SIGNATURE) {                               \
+    in_truth(op##_##way##_uint8, by_##way == by_row, n, vx, vy, carry, lost); \
+  }
+TRUTH_LOOP(sum, run)
+TRUTH_LOOP(sum, row)
+TRUTH_LOOP(prod, run)
+TRUTH_LOOP(prod, row)
+
 /* -- table -------------------------------------------------------------------------------------------------------- */
 
 #define SUM_ENTRY(NAME, name, kind) [ND4C_##NAME] = {sum_run_##name, sum_row_##name, NULL},
@@ -272,10 +293,10 @@ ND4C_HALF_DTYPES(HALF_BESTS)
 #define MIN_ENTRY(NAME, name, kind) [ND4C_##NAME] = {min_run_##name, min_row_##name},
 
 const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table) = {
-    .sum = {ALL(SUM_ENTRY) ND4C_HALF_DTYPES(SUM_ENTRY)[ND4C_BOOL] = {sum_run_uint8, sum_row_uint8, NULL}},
+    .sum = {ALL(SUM_ENTRY) ND4C_HALF_DTYPES(SUM_ENTRY)[ND4C_BOOL] = {sum_run_boolean, sum_row_boolean, NULL}},
     .prod = {ND4C_INT_DTYPES(PROD_ENTRY) ND4C_UINT_DTYPES(PROD_ENTRY)
                  ND4C_HALF_DTYPES(PROD_ENTRY)[ND4C_FLOAT32] = {prod_run_float32, prod_row_float32, NULL},
-             [ND4C_BOOL] = {prod_run_uint8, prod_row_uint8, NULL},
+             [ND4C_BOOL] = {prod_run_boolean, prod_row_boolean, NULL},
              [ND4C_FLOAT64] = {prod_run_float64, prod_row_float64, prod_four_float64}},
     .max = {ALL(MAX_ENTRY) ND4C_HALF_DTYPES(MAX_ENTRY)},
     .min = {ALL(MIN_ENTRY) ND4C_HALF_DTYPES(MIN_ENTRY)}};
