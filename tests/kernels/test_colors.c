@@ -77,5 +77,5 @@ static void test_same_as_the_reference(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_as_the_reference)};
-  return cmocka_run_group_tests_name("colors", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

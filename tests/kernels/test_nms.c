@@ -134,5 +134,5 @@ static void test_same_rows_as_the_reference(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_rows_as_the_reference)};
-  return cmocka_run_group_tests_name("nms", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }
