@@ -25,6 +25,7 @@ struct stub_stream {
   nd4c_host_thread *thread;
   stub_entry *first, *last;
   bool busy, stop;
+  bool finishing; /* the last task has run and its fence is about to be signalled: no pause holds it */
   int64_t appended, done; /* entries */
   int32_t device, priority;
   int32_t references;     /* under streams_lock */
@@ -89,6 +90,7 @@ static void entry_run(stub_stream *stream, stub_entry *entry) {
   }
   if (entry->signals != NULL) {
     stub_lock(&stream->lock);
+    stream->finishing = true;
     const stub_failures failures = entry->handle->failures;
     entry->handle->failures = (stub_failures){NULL, NULL, ND4C_OK};
     stub_unlock(&stream->lock);
@@ -123,7 +125,7 @@ static nd4c_status stream_loop(void *argument) {
     entry_run(stream, entry);
     stub_host->free(entry);
     stub_lock(&stream->lock);
-    stream->busy = false;
+    stream->busy = stream->finishing = false;
     stream->done++;
     stub_host->threads->condition_broadcast(&stream->changed);
   }
@@ -156,7 +158,7 @@ nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **r
 
 /* Waits until nothing is enqueued. The stream's lock is held. */
 static void wait_until_idle(stub_stream *stream) {
-  if (stream->first != NULL || stream->busy) {
+  if (stream->first != NULL || (stream->busy && !stream->finishing)) {
     stub_gate_host_waits();
   }
   while (stream->first != NULL || stream->busy) {
