@@ -4,6 +4,8 @@
 #include "base/status.h"
 #include "nd4c/device.h"
 
+enum { SPARE = 4 }; /* an arena has at most so many times the bytes that the largest binding wants */
+
 void nd4c_arenas_init(nd4c_plan_arenas *arenas, nd4c_device *device) {
   *arenas = (nd4c_plan_arenas){.device = device};
   nd4c_lock_init(&arenas->lock);
@@ -49,10 +51,11 @@ static nd4c_storage *find(nd4c_plan_arenas *arenas, int64_t bytes, nd4c_storage 
 }
 
 /* `earlier`: the size of the arena that this one replaces; 0: none. Sizes that grow run by run would replace it each
- * time, so it doubles at least. Pages that no run writes to take no memory of the host. */
+ * time, and to give back its pages takes the host longer than all else of a binding, so it grows by SPARE at least.
+ * Pages that no run writes to take no memory of the host. */
 static nd4c_status make(nd4c_plan_arenas *arenas, int64_t bytes, int64_t wanted, int64_t earlier,
                         nd4c_storage **arena) {
-  const int64_t grown = earlier < INT64_MAX / 2 ? 2 * earlier : earlier;
+  const int64_t grown = earlier < INT64_MAX / SPARE ? SPARE * earlier : earlier;
   const int64_t best = wanted > grown ? wanted : grown;
   nd4c_status status = ND4C_MEMORY;
   if (best > bytes) {
@@ -84,7 +87,7 @@ nd4c_status nd4c_arenas_take(nd4c_plan_arenas *arenas, int64_t bytes, nd4c_stora
 
 /* Under the lock. */
 static bool is_too_large(const nd4c_plan_arenas *arenas, const nd4c_storage *arena) {
-  return arena->bytes / 2 > arenas->wanted;
+  return arena->bytes / SPARE > arenas->wanted;
 }
 
 void nd4c_arenas_give(nd4c_plan_arenas *arenas, nd4c_storage *arena) {
