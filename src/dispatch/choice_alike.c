@@ -6,11 +6,19 @@
 #include "dispatch/choice.h"
 #include "dispatch/constants.h"
 
-bool nd4c_choice_is_model(const nd4c_choice *choice) {
+/* Whether the state serves calls that differ in the arrays of their constants. */
+static bool shares_state(const nd4c_choice *choice) {
   const nd4c_kernel *kernel = choice->kernel;
-  return kernel != NULL && choice->encoded == 0 && !choice->by_contents &&
-         (kernel->prepare == NULL ||
-          (ND4C_HAS_FIELD(kernel, flags) && (kernel->flags & ND4C_KERNEL_SHARES_STATE) != 0 && choice->form_count > 0));
+  if (!ND4C_HAS_FIELD(kernel, flags) || (kernel->flags & ND4C_KERNEL_SHARES_STATE) == 0) {
+    return false;
+  }
+  return choice->form_count > 0 || (ND4C_HAS_FIELD(kernel, shares_unpacked) && kernel->shares_unpacked != NULL &&
+                                    kernel->shares_unpacked(choice->state));
+}
+
+bool nd4c_choice_is_model(const nd4c_choice *choice) {
+  return choice->kernel != NULL && choice->encoded == 0 && !choice->by_contents &&
+         (choice->kernel->prepare == NULL || shares_state(choice));
 }
 
 nd4c_status nd4c_choice_make_alike(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,

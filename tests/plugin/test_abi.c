@@ -101,7 +101,8 @@ FIELD(nd4c_kernel, device_scratch, 104);
 FIELD(nd4c_kernel, flags, 112);
 FIELD(nd4c_kernel, wants_layout, 120);
 FIELD(nd4c_kernel, pack, 128);
-GROWS(nd4c_kernel, 136);
+FIELD(nd4c_kernel, shares_unpacked, 136);
+GROWS(nd4c_kernel, 144);
 
 FIELD(nd4c_segment, struct_size, 0);
 FIELD(nd4c_segment, node_count, 4);

@@ -276,6 +276,7 @@ FUNCTIONS(linear)
                   ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), usable, run, \
                   .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare,                         \
                   .scratch_bytes = nd4c_onednn_node_scratch_bytes, .flags = ND4C_KERNEL_SHARES_STATE,            \
-                  .wants_layout = op_name##_wants, .pack = op_name##_pack)
+                  .wants_layout = op_name##_wants, .pack = op_name##_pack,                                       \
+                  .shares_unpacked = nd4c_onednn_node_shares_unpacked)
 
 const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

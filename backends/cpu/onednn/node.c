@@ -174,6 +174,11 @@ void nd4c_onednn_node_unprepare(void *state) {
   nd4c_cpu_host->free(node);
 }
 
+bool nd4c_onednn_node_shares_unpacked(const void *state) {
+  const nd4c_onednn_node *node = state;
+  return node->packed == NULL;
+}
+
 /* Makes a node with the description of its primitive and the arrangement of the weights. Sets the OpenMP width; *before
  * gets the previous one. */
 static nd4c_status node_start(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind, int *before,

@@ -159,6 +159,7 @@ nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, cons
                                   const nd4c_layout *layout, const nd4c_tensor *to);
 /* A kernel's unprepare, scratch_bytes and run. */
 void nd4c_onednn_node_unprepare(void *state);
+bool nd4c_onednn_node_shares_unpacked(const void *state);
 int64_t nd4c_onednn_node_scratch_bytes(const nd4c_call *call);
 nd4c_status nd4c_onednn_node_run(const nd4c_call *call);
 

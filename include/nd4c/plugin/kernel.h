@@ -94,6 +94,10 @@ typedef struct nd4c_kernel {
    * After MEMORY or MEMORY_CAP they see it STRIDED; after any other failure nd4c skips the kernel, with the failure's
    * text as the reason. */
   nd4c_status (*pack)(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to);
+  /* For kernels with ND4C_KERNEL_SHARES_STATE: true if prepare has read no CONSTANT input although none of them was
+   * packed, as it wants them as they are; the state then serves the calls that the flag names, too. Does not block.
+   * Optional; NULL: false. */
+  bool (*shares_unpacked)(const void *state);
 } nd4c_kernel;
 
 ND4C_EXTERN_C_END
