@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/recycle.h"
+#include "base/threads/cpu.h"
 #include "device/registry/candidate.h"
 #include "device/registry/candidate_list.h"
 #include "dispatch/engines.h"
@@ -85,6 +86,21 @@ static inline bool check_has_engine(const char *name) {
     }
   }
   return false;
+}
+
+/* Whether this processor has the feature ("avx512bw"). */
+static inline bool check_has_feature(const char *name) {
+  const size_t length = strlen(name);
+  const char *at = nd4c_cpu_features();
+  while ((at = strstr(at, name)) != NULL && at[length] != ' ' && at[length] != '\0') {
+    at += length;
+  }
+  return at != NULL;
+}
+
+/* Whether oneDNN multiplies bytes exactly. */
+static inline bool check_has_exact_bytes(void) {
+  return check_has_engine("onednn") && (check_has_feature("avx512_vnni") || check_has_feature("avx_vnni"));
 }
 
 /* -- building ------------------------------------------------------------------------------------------------------ */

@@ -13,13 +13,18 @@ static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
 }
 
-/* Constant weights that fit the caches are read faster packed. */
+/* Constant weights that fit the caches are read faster packed, where oneDNN packs them. */
 enum { PACKED_VECTOR = 1 << 22 };
+
+static bool packs_weights(void) {
+  const nd4c_onednn *dnn = nd4c_onednn_get();
+  return dnn == NULL || dnn->packs_weights;
+}
 
 /* One row or one column of f32: OpenBLAS reads a large matrix at the memory's speed, oneDNN at half of it or less. */
 static bool left_to_openblas(const nd4c_cpu_product *p) {
   const nd4c_tensor *b = p->b.tensor;
-  bool constant = (b->flags & ND4C_TENSOR_CONSTANT) != 0 && p->m == 1;
+  const bool constant = (b->flags & ND4C_TENSOR_CONSTANT) != 0 && p->m == 1 && packs_weights();
   if (p->batch != 1 || (p->m != 1 && p->n != 1) || b->dtype != ND4C_FLOAT32 ||
       (constant && p->k * p->n < PACKED_VECTOR)) {
     return false;

@@ -17,6 +17,7 @@ typedef struct nd4c_onednn {
   char text[512]; /* version and file, or why it is not ready */
   dnn_engine engine;
   bool exact_bytes;     /* its products of bytes are exact: without VNNI, pairs are added in 16 bits and saturate */
+  bool packs_weights;   /* wants constant matrices of f32 in strips: with AVX2 it reads them as they are */
   bool bfloat16;        /* has primitives of this dtype: on x86-64 it wants AVX-512 or AVX2 with VNNI_2 */
   nd4c_host_openmp omp; /* a step is made and run with teams of the same width */
 #define DNN_FIELD(result, name, parameters) result(*name) parameters;
