@@ -208,8 +208,69 @@ static void test_streaming_pairs(void **state) {
   cpu_providers_close();
 }
 
+#ifndef ND4C_DTYPES_LITE
+/* A number of a 16-bit dtype; behind the largest the one that would follow it. */
+static double half_value(nd4c_dtype dtype, uint16_t bits) {
+  const double value = (double)(dtype == ND4C_FLOAT16 ? nd4c_float16_to_float(bits) : nd4c_bfloat16_to_float(bits));
+  return isinf(value) ? ldexp(1, dtype == ND4C_FLOAT16 ? 16 : 128) : value;
+}
+
+/* Casts what lies in the middle between any two neighbours, and the doubles next to it on both sides: by way of
+ * float32, rounded to nearest, these would become the middle and be rounded again. */
+static void check_middles(nd4c_dtype dtype) {
+  const nd4c_kernel *kernel = find_kernel("cast", "simd");
+  const int64_t infinity = dtype == ND4C_FLOAT16 ? 0x7c00 : 0x7f80, count = 6 * infinity;
+  nd4c_attr_value attr = {.kind = ND4C_ATTR_INT, .as.i = dtype};
+  operand x, y;
+  lay_out(&x, ND4C_FLOAT64, 1, &count, PLAIN);
+  lay_out(&y, dtype, 1, &count, PLAIN);
+  double *from = x.tensor.data;
+  const uint16_t *to = y.tensor.data;
+  for (int64_t i = 0; i < count; i++) {
+    const double middle = half_value(dtype, (uint16_t)(i / 6)) / 2 + half_value(dtype, (uint16_t)(i / 6 + 1)) / 2;
+    const double size = i % 3 == 0 ? nextafter(middle, 0) : i % 3 == 1 ? middle : nextafter(middle, INFINITY);
+    from[i] = i % 6 < 3 ? size : -size;
+  }
+  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                    .op = nd4c_op_get(ND4C_OP_cast),
+                    .input_count = 1,
+                    .output_count = 1,
+                    .inputs = &x.tensor,
+                    .outputs = &y.tensor,
+                    .attrs = &attr,
+                    .width = 1};
+  assert_non_null(kernel);
+  assert_int_equal(call.op->attr_count, 1);
+  assert_int_equal(kernel->run(&call), ND4C_OK);
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t below = i / 6, rounded = i % 3 == 0 ? below : i % 3 == 1 ? below + (below & 1) : below + 1;
+    const uint16_t expected = (uint16_t)(rounded | (i % 6 < 3 ? 0 : 0x8000));
+    if (to[i] != expected) {
+      fail_msg("level %s, %s of %a: 0x%04x, expected 0x%04x", level, nd4c_dtype_name(dtype), from[i], to[i], expected);
+    }
+  }
+  free(x.memory);
+  free(y.memory);
+}
+#endif
+
+static void doubles_are_rounded_once(void **state) {
+  (void)state;
+#ifndef ND4C_DTYPES_LITE
+  enter_providers();
+  for (int i = 0; i <= nd4c_cpu_highest_level(); i++) {
+    level = nd4c_cpu_level_name(i);
+    assert_true(cpu_providers_open());
+    check_middles(ND4C_FLOAT16);
+    check_middles(ND4C_BFLOAT16);
+    cpu_providers_close();
+  }
+#endif
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels), cmocka_unit_test(test_streaming),
-                                     cmocka_unit_test(test_streaming_pairs)};
+                                     cmocka_unit_test(test_streaming_pairs),
+                                     cmocka_unit_test(doubles_are_rounded_once)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,10 @@ static inline float odd_float_of_int32(int32_t x) {
 #define ND4C_KINDS ND4C_HALF
 #include "kernels/cpu/support/each_dtype.h"
 
+static void float64_to_odd(int64_t n, const void *x, void *y) {
+  nd4c_odd_floats(n, x, y);
+}
+
 #define HALF_FROM(from, to)                                       \
   static void from##_to_##to(int64_t n, const void *x, void *y) { \
     from_##from(float32_to_##to, sizeof(nd4c_c_##to), n, x, y);   \
@@ -101,23 +105,25 @@ static inline float odd_float_of_int32(int32_t x) {
   static void from##_to_##to(int64_t n, const void *x, void *y) { \
     to_##to(from##_to_float32, sizeof(nd4c_c_##from), n, x, y);   \
   }
-#define HALF_CASTS(NAME, name, kind)                                         \
-  PLAIN_TARGETS(HALF_FROM, name)                                             \
-  static void name##_to_float32(int64_t n, const void *x, void *y) {         \
-    nd4c_widen_##name(n, x, y);                                              \
-  }                                                                          \
-  HALF_FROM(name, float64)                                                   \
-  HALF_FROM(name, boolean)                                                   \
-  HALF_TO(boolean, name)                                                     \
-  HALF_TO(int8, name)                                                        \
-  HALF_TO(int16, name)                                                       \
-  HALF_TO(uint8, name)                                                       \
-  HALF_TO(uint16, name)                                                      \
-  static void float32_to_##name(int64_t n, const void *x, void *y) {         \
-    nd4c_narrow_##name(n, x, y);                                             \
-  }                                                                          \
-  LOOP(float64, name, nd4c_##name##_from_float(nd4c_double_to_odd_float(x))) \
-  LOOP(int32, name, nd4c_##name##_from_float(odd_float_of_int32(x)))         \
+#define HALF_CASTS(NAME, name, kind)                                 \
+  PLAIN_TARGETS(HALF_FROM, name)                                     \
+  static void name##_to_float32(int64_t n, const void *x, void *y) { \
+    nd4c_widen_##name(n, x, y);                                      \
+  }                                                                  \
+  HALF_FROM(name, float64)                                           \
+  HALF_FROM(name, boolean)                                           \
+  HALF_TO(boolean, name)                                             \
+  HALF_TO(int8, name)                                                \
+  HALF_TO(int16, name)                                               \
+  HALF_TO(uint8, name)                                               \
+  HALF_TO(uint16, name)                                              \
+  static void float32_to_##name(int64_t n, const void *x, void *y) { \
+    nd4c_narrow_##name(n, x, y);                                     \
+  }                                                                  \
+  static void float64_to_##name(int64_t n, const void *x, void *y) { \
+    to_##name(float64_to_odd, sizeof(double), n, x, y);              \
+  }                                                                  \
+  LOOP(int32, name, nd4c_##name##_from_float(odd_float_of_int32(x))) \
   LOOP(uint32, name, nd4c_##name##_from_float(nd4c_double_to_odd_float((double)x)))
 ND4C_HALF_DTYPES(HALF_CASTS)
 #ifndef ND4C_DTYPES_LITE
