@@ -210,4 +210,4 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
 }
 
 ND4C_PASS(RECOGNIZE, 40, gelu, ANY,
-          "recognises gelu in erf or tanh and its neighbours; -0 instead of NaN for minus infinity")
+          "recognises gelu in erf or tanh and its neighbours; exact in the tail, -0 instead of NaN at minus infinity")

@@ -468,11 +468,64 @@ static void a_negative_limit_is_refused(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* -- gelu in the tail ---------------------------------------------------------------------------------------------- */
+
+enum { TAIL = 49 };
+
+/* x (1 + erf(x / sqrt 2)) / 2 of -12, -11.75, ... 0, by a plan with these passes; *product: whether it has an erf. */
+static void run_tail(const char *passes, float *x, float *y, bool *product) {
+  const nd4c_plan_options options = {.struct_size = sizeof options, .passes = passes};
+  const int64_t shape[] = {TAIL};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_array *input = NULL, *output = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value given = check_input(graph, "x", 1, shape);
+  nd4c_value share = check_binary(graph, ND4C_OP_divide, given, check_scalar(graph, sqrt(2)));
+  share = check_binary(graph, ND4C_OP_add, check_unary(graph, ND4C_OP_erf, share), check_scalar(graph, 1));
+  share = check_binary(graph, ND4C_OP_multiply, times(graph, given, share), check_scalar(graph, 0.5));
+  CHECK_OK(nd4c_graph_output(graph, "y", share));
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  *product = !check_has_step(plan, ND4C_OP_gelu);
+  for (int32_t i = 0; i < TAIL; i++) {
+    x[i] = (float)i / 4 - 12;
+  }
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, x, NULL, &input));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)&input, 1, &output, 1));
+  CHECK_OK(nd4c_array_read(output, y, TAIL * sizeof *y));
+  nd4c_array_release(input);
+  nd4c_array_release(output);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* What docs/reference/plan-stages.md says of it: gelu has its digits there, the product is 0; they agree within |x|
+ * times 2^-23. */
+static void gelu_is_exact_in_its_tail(void **state) {
+  (void)state;
+  float x[TAIL], fused[TAIL], product[TAIL];
+  bool is_product = true;
+  run_tail("", x, fused, &is_product);
+  assert_false(is_product);
+  run_tail("-gelu", x, product, &is_product);
+  assert_true(is_product);
+  for (int32_t i = 0; i < TAIL; i++) {
+    const double wide = (double)x[i], exact = wide / 2 * erfc(-wide / sqrt(2));
+    if (fabs((double)fused[i] - exact) > 1e-5 * fabs(exact) ||
+        fabs((double)fused[i] - (double)product[i]) > fabs(wide) * 0x1p-23) {
+      fail_msg("x %g: gelu %g, the product %g, exactly %g", wide, (double)fused[i], (double)product[i], exact);
+    }
+    if (x[i] <= -6 && (product[i] != 0 || fused[i] >= 0)) {
+      fail_msg("x %g: gelu %g, the product %g, expected less than 0 and 0", wide, (double)fused[i], (double)product[i]);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fusions_fire_on_their_patterns), cmocka_unit_test(nothing_is_computed_again_without_gain),
       cmocka_unit_test(idle_values_are_computed_again), cmocka_unit_test(dear_values_are_kept),
-      cmocka_unit_test(a_negative_limit_is_refused),
+      cmocka_unit_test(a_negative_limit_is_refused),    cmocka_unit_test(gelu_is_exact_in_its_tail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
