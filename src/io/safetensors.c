@@ -41,7 +41,25 @@ static nd4c_status read_array(const nd4c_archive *archive, const nd4c_archive_en
 
 /* -- header -------------------------------------------------------------------------------------------------------- */
 
+/* The format has two dtypes of 6 bits, nd4c none. */
+static nd4c_status refuse_dtype(const char *name, bool is_known) {
+#define NAME(text, DTYPE) " " #text
+  const nd4c_span_text shown = nd4c_span_show(nd4c_span_of_text(name));
+  if (is_known) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "dtype %s is not in this build: use one built without ND4C_DTYPES=lite",
+                     shown.text);
+  }
+  if (strcmp(name, "F6_E2M3") == 0 || strcmp(name, "F6_E3M2") == 0) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "dtype %s: nd4c has no dtype of 6 bits; write the tensor as F8_E4M3, which has all its numbers",
+                     shown.text);
+  }
+  return nd4c_fail(ND4C_UNSUPPORTED, "dtype %s, expected one of" ND4C_SAFETENSORS_DTYPES(NAME), shown.text);
+#undef NAME
+}
+
 static nd4c_status find_dtype(const char *name, nd4c_dtype *dtype) {
+  bool is_known = false;
 #define ROW(text, NAME) {#text, ND4C_##NAME},
   static const struct {
     const char *name;
@@ -53,8 +71,9 @@ static nd4c_status find_dtype(const char *name, nd4c_dtype *dtype) {
       *dtype = rows[i].dtype;
       return ND4C_OK;
     }
+    is_known = is_known || strcmp(rows[i].name, name) == 0;
   }
-  return nd4c_fail(ND4C_UNSUPPORTED, "dtype %s is not in this build", nd4c_span_show(nd4c_span_of_text(name)).text);
+  return refuse_dtype(name, is_known);
 }
 
 /* Reads a list of integers from 0 on; *count is their number, and at most `most` are written. */
@@ -112,6 +131,10 @@ static nd4c_status place_tensor(const tensor_fields *fields, size_t data, size_t
   int64_t size = 0, begin = fields->offsets[0], end = fields->offsets[1];
   ND4C_TRY(nd4c_shape_size(entry->dtype, entry->rank, fields->shape, &size));
   int64_t bytes = nd4c_dtype_bytes(entry->dtype, size);
+  if (size % nd4c_dtype_get_info(entry->dtype)->block_elements != 0) {
+    return nd4c_fail(ND4C_FORMAT, "%" PRId64 " elements of %s do not fill whole bytes, expected an even number", size,
+                     nd4c_dtype_name(entry->dtype));
+  }
   if (begin > end || (uint64_t)end > room) {
     return nd4c_fail(ND4C_FORMAT, "data_offsets %" PRId64 " to %" PRId64 " of %zu bytes", begin, end, room);
   }

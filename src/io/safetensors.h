@@ -5,6 +5,7 @@
 /* X(name in the file, DTYPE), in the order of the format's reference writer, which writes the last ones first. */
 #define ND4C_SAFETENSORS_DTYPES(X) \
   X(BOOL, BOOL)                    \
+  X(F4, FLOAT4_E2M1FN)             \
   X(U8, UINT8)                     \
   X(I8, INT8)                      \
   X(F8_E5M2, FLOAT8_E5M2)          \

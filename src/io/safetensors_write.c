@@ -51,6 +51,12 @@ static nd4c_status prepare(const char *const *names, const nd4c_array *const *ar
     if (strcmp(names[i], ND4C_SAFETENSORS_METADATA) == 0) {
       return nd4c_fail(ND4C_ARGUMENT, "nd4c_safetensors_write: %s is reserved and cannot name an array", name.text);
     }
+    if (nd4c_array_size(arrays[i]) % nd4c_dtype_get_info(dtype)->block_elements != 0) {
+      return nd4c_fail(ND4C_DTYPE,
+                       "nd4c_safetensors_write: %s has %" PRId64
+                       " elements of %s, but the format takes whole bytes: expected an even number",
+                       name.text, nd4c_array_size(arrays[i]), nd4c_dtype_name(dtype));
+    }
     tensors[i] = (tensor){.name = names[i], .array = arrays[i], .rank = rank};
   }
   qsort(tensors, (size_t)count, sizeof *tensors, compare_tensors);

@@ -157,8 +157,11 @@ static const refusal refusals[] = {
     {"{" F32("a", "[1]", "0", "4") "," F32("b", "[1]", "0", "4") "}", 4, ND4C_FORMAT, "they overlap"},
     {"{" F32("a", "[1]", "0", "4") "," F32("b", "[1]", "8", "12") "}", 12, ND4C_FORMAT, "they leave a hole"},
     {"{" F32("a", "[1]", "0", "4") "," F32("a", "[1]", "4", "8") "}", 8, ND4C_FORMAT, "the name 'a' comes twice"},
-    {"{\"a\":{\"dtype\":\"F99\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, ND4C_UNSUPPORTED, "dtype 'F99'"},
-    {"{\"a\":{\"dtype\":\"F4\",\"shape\":[2],\"data_offsets\":[0,1]}}", 1, ND4C_UNSUPPORTED, "dtype 'F4'"},
+    {"{\"a\":{\"dtype\":\"F99\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, ND4C_UNSUPPORTED,
+     "dtype 'F99', expected one of BOOL F4 U8 I8"},
+    {"{\"a\":{\"dtype\":\"F6_E2M3\",\"shape\":[4],\"data_offsets\":[0,3]}}", 3, ND4C_UNSUPPORTED,
+     "dtype 'F6_E2M3': nd4c has no dtype of 6 bits; write the tensor as F8_E4M3"},
+    {"{\"a\":{\"dtype\":\"F6_E3M2\",\"shape\":[4],\"data_offsets\":[0,3]}}", 3, ND4C_UNSUPPORTED, "dtype 'F6_E3M2'"},
     {"{\"a\":{\"dtype\":1,\"shape\":[],\"data_offsets\":[0,4]}}", 4, ND4C_FORMAT, "dtype is not a string"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}", 4, ND4C_FORMAT, "data_offsets is missing"},
     {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", 4, ND4C_FORMAT, "key 'dtype'; expected"},
@@ -447,6 +450,47 @@ static void writes_what_it_read(void **state) {
   }
 }
 
+/* Two numbers in a byte, the first in its lowest bits; back in the file they are the same bytes. */
+static void reads_and_writes_four_bits(void **state) {
+  (void)state;
+  static const char file[] =
+      "\x37\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F4\",\"shape\":[2,2],\"data_offsets\":[0,2]}}\x42\xf1";
+  static const char odd[] = "\x35\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]}}\x42\xf1";
+  nd4c_archive *archive = NULL;
+  unsigned char bytes[2] = {0};
+  if (is_lite()) {
+    assert_int_equal(nd4c_safetensors_open_memory(file, sizeof file - 1, &archive), ND4C_UNSUPPORTED);
+    assert_non_null(strstr(nd4c_error_message(), "dtype 'F4' is not in this build"));
+    return;
+  }
+  assert_int_equal(nd4c_safetensors_open_memory(odd, sizeof odd - 1, &archive), ND4C_FORMAT);
+  assert_non_null(strstr(nd4c_error_message(), "3 elements of float4_e2m1fn do not fill whole bytes"));
+  assert_int_equal(nd4c_safetensors_open_memory(file, sizeof file - 1, &archive), ND4C_OK);
+  nd4c_array *array = take(archive, "a", ND4C_FLOAT4_E2M1FN, 2), *wide = NULL;
+  nd4c_archive_release(archive);
+  assert_int_equal(nd4c_cast(array, ND4C_FLOAT32, &wide), ND4C_OK);
+  float numbers[4];
+  assert_int_equal(nd4c_array_read(wide, numbers, sizeof numbers), ND4C_OK);
+  assert_memory_equal(numbers, ((float[]){1, 2, 0.5F, -6}), sizeof numbers);
+  assert_int_equal(
+      nd4c_safetensors_write(path, (const char *const[]){"a"}, (const nd4c_array *[]){array}, 1, NULL, NULL, 0),
+      ND4C_OK);
+  assert_int_equal(nd4c_safetensors_open(path, &archive), ND4C_OK);
+  nd4c_array *again = take(archive, "a", ND4C_FLOAT4_E2M1FN, 2);
+  assert_int_equal(nd4c_array_read(again, bytes, sizeof bytes), ND4C_OK);
+  assert_memory_equal(bytes, "\x42\xf1", sizeof bytes);
+  nd4c_array_release(again);
+  nd4c_archive_release(archive);
+  nd4c_array_release(wide);
+  nd4c_array_release(array);
+  assert_int_equal(nd4c_array_zeros(ND4C_FLOAT4_E2M1FN, 1, (const int64_t[]){3}, NULL, &array), ND4C_OK);
+  assert_int_equal(
+      nd4c_safetensors_write(path, (const char *const[]){"a"}, (const nd4c_array *[]){array}, 1, NULL, NULL, 0),
+      ND4C_DTYPE);
+  assert_non_null(strstr(nd4c_error_message(), "'a' has 3 elements of float4_e2m1fn"));
+  nd4c_array_release(array);
+}
+
 /* The most entries that minizip writes: it has 16 bits for their number. */
 static void writes_many_entries(void **state) {
   (void)state;
@@ -530,10 +574,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reads_what_numpy_wrote),      cmocka_unit_test(reads_what_safetensors_wrote),
       cmocka_unit_test(refuses_hostile_safetensors), cmocka_unit_test(refuses_deep_json),
-      cmocka_unit_test(refuses_wrong_bool),          cmocka_unit_test(refuses_too_many_values),
-      cmocka_unit_test(refuses_hostile_npz),         cmocka_unit_test(refuses_every_cut),
-      cmocka_unit_test(refuses_twice_the_same_name), cmocka_unit_test(refuses_overlapping_entries),
-      cmocka_unit_test(writes_many_entries),         cmocka_unit_test(writes_what_it_read),
-      cmocka_unit_test(writes_no_nonsense),          cmocka_unit_test(every_allocation_may_fail)};
+      cmocka_unit_test(reads_and_writes_four_bits),  cmocka_unit_test(refuses_wrong_bool),
+      cmocka_unit_test(refuses_too_many_values),     cmocka_unit_test(refuses_hostile_npz),
+      cmocka_unit_test(refuses_every_cut),           cmocka_unit_test(refuses_twice_the_same_name),
+      cmocka_unit_test(refuses_overlapping_entries), cmocka_unit_test(writes_many_entries),
+      cmocka_unit_test(writes_what_it_read),         cmocka_unit_test(writes_no_nonsense),
+      cmocka_unit_test(every_allocation_may_fail)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
