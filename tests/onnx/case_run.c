@@ -175,6 +175,13 @@ static void run_once(const char *folder, onnx_case *one, const onnx_law *law, on
 void case_run(const char *folder, onnx_case *one) {
   const onnx_law *law = case_law_find(one->name);
   char reason[CASE_REASON] = "";
+  const char *lacking = case_lacks(one->name);
+  if (lacking != NULL) {
+    one->result = CASE_SKIPPED;
+    one->import = CASE_REFUSED;
+    (void)snprintf(one->reason, sizeof one->reason, "this machine lacks %s", lacking);
+    return;
+  }
   one->result = CASE_PASSED;
   if (law == NULL) {
     run_once(folder, one, NULL, NULL);

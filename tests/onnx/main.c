@@ -1,12 +1,12 @@
 /* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--dims COUNT] [--known FILE [--update]]
  *
  * The test onnx.cases runs this program on a FOLDER that materialise.py made. One line a case: "pass", "fail" with the
- * reason, or "unsupported" with the reason; then a table by op and the totals. --known: a case that fails and is not
- * listed, or is listed and passes, is an error; --update writes the list anew: existing reasons stay, a new failure
- * gets the library's text. --dims: every extent of a model's inputs is a dim of its graph (nd4c.model.dims); the totals
- * then say how many cases ran on such a graph, and, by reason, how many on one for their shapes alone. Fewer than COUNT
- * on such a graph are an error. Cases whose
- * expected values are random are judged by their law (case_law.c). */
+ * reason, "unsupported" with the reason, or "skip" with the library that the machine lacks; then a table by op and the
+ * totals. --known: a case that fails and is not listed, or is listed and passes, is an error; --update writes the list
+ * anew: existing reasons stay, a new failure gets the library's text. --dims: every extent of a model's inputs is a dim
+ * of its graph (nd4c.model.dims); the totals then say how many cases ran on such a graph, and, by reason, how many on
+ * one for their shapes alone. Fewer than COUNT on such a graph are an error. Cases whose expected values are random are
+ * judged by their law (case_law.c). */
 #define _DEFAULT_SOURCE /* strdup */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,8 @@ static void print_table(const case_list *list) {
     int passed = 0;
     for (next = i; next < list->count && strcmp(sorted[next]->op, sorted[i]->op) == 0; next++) {
       passed += sorted[next]->result == CASE_PASSED;
-      failed = failed == NULL && sorted[next]->result != CASE_PASSED ? sorted[next] : failed;
+      const bool is_failure = sorted[next]->result == CASE_FAILED || sorted[next]->result == CASE_UNSUPPORTED;
+      failed = failed == NULL && is_failure ? sorted[next] : failed;
     }
     if (failed != NULL) {
       (void)printf("%-32s %4d of %4d  %.160s\n", sorted[i]->op, passed, next - i, failed->reason);
@@ -100,15 +101,16 @@ static void print_table(const case_list *list) {
 }
 
 static void print_totals(const case_list *list) {
-  int passed = 0, failed = 0, unsupported = 0, by_law = 0;
+  int passed = 0, failed = 0, unsupported = 0, skipped = 0, by_law = 0;
   for (int i = 0; i < list->count; i++) {
     by_law += list->cases[i].result == CASE_PASSED && case_law_find(list->cases[i].name) != NULL;
     passed += list->cases[i].result == CASE_PASSED;
     failed += list->cases[i].result == CASE_FAILED;
     unsupported += list->cases[i].result == CASE_UNSUPPORTED;
+    skipped += list->cases[i].result == CASE_SKIPPED;
   }
-  (void)printf("\n%d cases: %d passed (%d by the law of random values), %d failed, %d unsupported\n", list->count,
-               passed, by_law, failed, unsupported);
+  (void)printf("\n%d cases: %d passed (%d by the law of random values), %d failed, %d unsupported, %d skipped\n",
+               list->count, passed, by_law, failed, unsupported, skipped);
 }
 
 /* -- dims -------------------------------------------------------------------------------------------------------- */
@@ -187,7 +189,7 @@ static int compare_known(const case_list *list, char *const *reasons) {
   int wrong = 0;
   for (int i = 0; i < list->count; i++) {
     const bool passed = list->cases[i].result == CASE_PASSED;
-    if (passed == (reasons[i] != NULL)) {
+    if (list->cases[i].result != CASE_SKIPPED && passed == (reasons[i] != NULL)) {
       (void)printf("known: %s %s\n", list->cases[i].name,
                    passed ? "is listed, but passes: remove it" : "fails and is not listed");
       wrong++;
@@ -207,7 +209,7 @@ static void write_known(const case_list *list, const options *chosen, char *cons
       "passes\n# is an error, too.\n");
   for (int i = 0; i < list->count; i++) {
     const onnx_case *one = &list->cases[i];
-    if (one->result != CASE_PASSED) {
+    if (one->result == CASE_SKIPPED ? reasons[i] != NULL : one->result != CASE_PASSED) {
       (void)fprintf(file, "%s %s\n", one->name, reasons[i] != NULL ? reasons[i] : one->reason);
     }
   }
@@ -233,18 +235,25 @@ static int check_known(const case_list *list, const options *chosen) {
   return wrong;
 }
 
-/* A law without a case is a mistake in case_law.c. Returns the number of such laws. */
-static int check_laws(const case_list *list) {
+/* 1 with a message if no case has that name. */
+static int check_name(const case_list *list, const char *what, const char *name) {
+  for (int i = 0; i < list->count; i++) {
+    if (strcmp(list->cases[i].name, name) == 0) {
+      return 0;
+    }
+  }
+  (void)printf("%s: %s is no case\n", what, name);
+  return 1;
+}
+
+/* A law without a case is a mistake in case_law.c, a need in case_needs.c. Returns the number of such mistakes. */
+static int check_names(const case_list *list) {
   int wrong = 0;
   for (int i = 0; case_law_at(i) != NULL; i++) {
-    bool found = false;
-    for (int j = 0; j < list->count && !found; j++) {
-      found = strcmp(list->cases[j].name, case_law_name(case_law_at(i))) == 0;
-    }
-    if (!found) {
-      (void)printf("law: %s is no case\n", case_law_name(case_law_at(i)));
-      wrong++;
-    }
+    wrong += check_name(list, "law", case_law_name(case_law_at(i)));
+  }
+  for (int i = 0; case_needs_at(i) != NULL; i++) {
+    wrong += check_name(list, "need", case_needs_at(i));
   }
   return wrong;
 }
@@ -282,7 +291,7 @@ static options parse(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  static const char *const words[] = {"pass", "fail", "unsupported"};
+  static const char *const words[] = {"pass", "fail", "unsupported", "skip"};
   const options chosen = parse(argc, argv);
   case_list list = read_list(&chosen);
   int failures = 0;
@@ -292,7 +301,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < list.count; i++) {
     onnx_case *one = &list.cases[i];
     case_run(chosen.folder, one);
-    failures += one->result != CASE_PASSED;
+    failures += one->result == CASE_FAILED || one->result == CASE_UNSUPPORTED;
     if (!chosen.summary && (one->result != CASE_PASSED || !chosen.only_failed)) {
       (void)printf("%s %s%s%s\n", words[one->result], one->name, one->reason[0] != '\0' ? ": " : "", one->reason);
       (void)fflush(stdout); /* a crash leaves the name of the case before it */
@@ -302,7 +311,7 @@ int main(int argc, char **argv) {
   print_totals(&list);
   const bool few = chosen.dims && print_dims(&list) < chosen.least_dims;
   if (chosen.known != NULL) {
-    failures = check_known(&list, &chosen) + (chosen.filter == NULL ? check_laws(&list) : 0);
+    failures = check_known(&list, &chosen) + (chosen.filter == NULL ? check_names(&list) : 0);
   }
   for (int i = 0; i < list.count; i++) {
     free(list.cases[i].name);

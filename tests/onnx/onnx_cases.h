@@ -8,7 +8,7 @@
 
 enum { CASE_TEXT = 512, CASE_REASON = CASE_TEXT - 64 };
 
-typedef enum case_result { CASE_PASSED = 0, CASE_FAILED, CASE_UNSUPPORTED } case_result;
+typedef enum case_result { CASE_PASSED = 0, CASE_FAILED, CASE_UNSUPPORTED, CASE_SKIPPED } case_result;
 
 /* How the model of a case was imported at its last run. */
 typedef enum case_import { CASE_DIMS = 0, CASE_INTERPRETED, CASE_REFUSED, CASE_ALONE, CASE_IMPORTS } case_import;
@@ -23,6 +23,11 @@ typedef struct onnx_case {
   case_import import;
   char alone[CASE_TEXT]; /* CASE_ALONE: why */
 } onnx_case;
+
+/* The library that a case needs and this machine lacks, NULL if it lacks none (case_needs.c); the index-th case that
+ * needs one, NULL past the end. */
+const char *case_lacks(const char *name);
+const char *case_needs_at(int index);
 
 /* Opens FOLDER/<name>/model.onnx, runs it on the case's inputs and compares the outputs, or judges them by the case's
  * law. */
