@@ -232,3 +232,45 @@ def test_top_k():
         nd4c.numpy.top_k([1, 2], 3)
     with pytest.raises(IndexError, match="top_k"):
         nd4c.numpy.top_k([1, 2], 1, 3)
+
+
+@pytest.mark.parametrize("signed", ["int64", "int32"])
+def test_sets_of_both_signs_are_exact(signed):
+    """uint64 and signed integers share float64, in which 2^53 equals 2^53 + 1."""
+    far = 2**53 if signed == "int64" else 2**30
+    left = [-1, -far - 1, far, far + 2, 0, 7, 7, np.iinfo(signed).max]
+    right = [far + 1, far + 2, 2**64 - 1, 2**63, 2**64 - far - 1, 7, int(np.iinfo(signed).max)]
+    a, b = nd4c.asarray(np.array(left, signed)), nd4c.asarray(np.array(right, np.uint64))
+    common = sorted(set(left) & set(right))
+    for x, y, first, second in ((a, b, left, right), (b, a, right, left)):
+        assert nd4c.isin(x, y).tolist() == [one in second for one in first]
+        assert nd4c.isin(x, y, invert=True).tolist() == [one not in second for one in first]
+        assert nd4c.numpy.setdiff1d(x, y).tolist() == sorted(set(first) - set(second))
+        assert nd4c.numpy.setxor1d(x, y).tolist() == sorted({float(one) for one in set(first) ^ set(second)})
+        values, places, others = nd4c.numpy.intersect1d(x, y, return_indices=True)
+        assert values.dtype == nd4c.float64 and values.tolist() == [float(one) for one in common]
+        assert nd4c.numpy.intersect1d(x, y).tolist() == values.tolist()
+        assert [first[i] for i in places.tolist()] == common and [second[i] for i in others.tolist()] == common
+        ordered = nd4c.sort(x)
+        for side in ("left", "right"):
+            wanted = [sum(one < other or (one == other and side == "right") for one in first) for other in second]
+            assert nd4c.searchsorted(ordered, y, side).tolist() == wanted
+            assert nd4c.searchsorted(x, y, side, nd4c.argsort(x)).tolist() == wanted
+            assert nd4c.numpy.digitize(y, nd4c.unique_values(x), side == "left").tolist() == [
+                sum(one < other or (one == other and side == "right") for one in set(first)) for other in second]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_far_integers_are_exact(dtype):
+    """Numbers beyond 2^53 that float64 would take for equal."""
+    rng = np.random.default_rng(11)
+    for count in (7, 300, 5000):
+        a = (2**62 + rng.integers(0, 40, count)).astype(dtype)
+        b = (2**62 + rng.integers(20, 60, count)).astype(dtype)
+        same("unique", a, return_counts=True)
+        for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d", "isin"):
+            same(name, a, b)
+        for name in ("sort", "argmax", "argmin", "max", "min"):
+            same(name, a)
+        same("searchsorted", np.sort(a), b)
+        assert nd4c.argsort(nd4c.asarray(a)).tolist() == np.argsort(a, kind="stable").tolist()

@@ -16,7 +16,7 @@ from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op, output as _output)
 
-_bool, _uint8, _int64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "int64")]
+_bool, _uint8, _int64, _uint64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "int64", "uint64")]
 _argsort, _count_nonzero, _isin, _searchsorted, _sort = [
     _op(_name) for _name in ("argsort", "count_nonzero", "isin", "searchsorted", "sort")]
 _REFUSED = (IndexError, TypeError, ValueError)  # what an op raises where the longer way computes it or words it better
@@ -155,7 +155,8 @@ def searchsorted(a, v, side="left", sorter=None):
 
     Shapes: a of one axis; the result has v's shape. sorter holds the indices that sort a (argsort), for an a that is
     not sorted.
-    Dtypes: numbers and bool, compared in the dtype that both share; the result is int64.
+    Dtypes: numbers and bool, compared in the dtype that both share, uint64 and signed integers exactly; the result is
+    int64.
     Errors: ValueError for another side, or a sorter of another length or with an index out of range; TypeError for
     strings or a sorter that does not hold integers.
 
@@ -171,7 +172,9 @@ def searchsorted(a, v, side="left", sorter=None):
             pass
     if side not in ("left", "right"):
         raise ValueError("searchsorted: side is %r; it may be 'left' or 'right'" % (side,))
-    x, values = _shared_dtype(a, v, "searchsorted")
+    x, values = _as_given(a, v, "searchsorted")
+    mixed = mixes_signs(x, values)
+    x, values = (x, values) if mixed else _cast_both(x, values)
     if x.ndim != 1:
         raise ValueError("searchsorted: a has the shape %s; it needs exactly one axis" % (x.shape,))
     order = None
@@ -181,6 +184,8 @@ def searchsorted(a, v, side="left", sorter=None):
             raise ValueError("searchsorted: sorter has the shape %s, a %s; they need the same" % (order.shape, x.shape))
         if order.size and (int(_op("min")(order, None, False)) < 0 or int(_op("max")(order, None, False)) >= x.size):
             raise ValueError("searchsorted: sorter holds an index that a of %d elements has not" % x.size)
+    if mixed:
+        return _search_signed(x, values, order, side == "right")
     if x.dtype.kind == "c":
         return _search_complex(x if order is None else x[order], values, side)
     if x.dtype.kind == "b":
@@ -200,13 +205,38 @@ def _search_complex(x, values, side):
     return _op("reshape")(before[is_wanted][_op("argsort")(places, 0, False)], values.shape)
 
 
-def _shared_dtype(a, b, name):
-    """Both as arrays of the dtype that they share; numbers count by their kind."""
+def _search_signed(x, values, order, right):
+    """Where signed integers and uint64 are mixed: what the other's dtype cannot hold goes before or behind all."""
+    if x.dtype.kind == "i":
+        x, values, beyond = _cast(x, _int64), _cast(values, _int64), x.size  # from 2^63 on the cast gives less than 0
+        outside = _op("less")(values, asarray(0))
+    else:
+        outside, values, beyond = _op("less")(values, asarray(0, dtype=values.dtype)), _cast(values, _uint64), 0
+    return _op("where")(outside, asarray(beyond), _searchsorted(x, values, order, right))
+
+
+def mixes_signs(a, b):
+    """Whether one is uint64 and the other has signed integers: they share float64, which has no room for both."""
+    return (type(a) in ARRAYS and type(b) in ARRAYS and {a.dtype.kind, b.dtype.kind} == {"i", "u"}
+            and result_type(a, b).kind == "f")
+
+
+def _as_given(a, b, name):
+    """Both as arrays, but for numbers beside an array, which count by their kind."""
     plain = [x if type(x) in (bool, int, float, complex) else _as_array(x, name) for x in (a, b)]
     if type(plain[0]) not in ARRAYS and type(plain[1]) not in ARRAYS:
         plain = [asarray(x) for x in plain]
-    dtype = result_type(*plain)
-    return tuple([_cast(x, dtype) if type(x) in ARRAYS else asarray(x, dtype=dtype) for x in plain])
+    return plain
+
+
+def _cast_both(a, b):
+    dtype = result_type(a, b)
+    return tuple([_cast(x, dtype) if type(x) in ARRAYS else asarray(x, dtype=dtype) for x in (a, b)])
+
+
+def _shared_dtype(a, b, name):
+    """Both as arrays of the dtype that they share; numbers count by their kind."""
+    return _cast_both(*_as_given(a, b, name))
 
 
 def where(condition, x=None, y=None, /):
@@ -234,7 +264,8 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     """Where the elements are among the test elements (invert: where they are not).
 
     Shapes: the result has element's shape; test_elements may have any.
-    Dtypes: numbers and bool, compared in the dtype that both share; the result is bool. NaN equals nothing.
+    Dtypes: numbers and bool, compared in the dtype that both share, uint64 and signed integers exactly; the result is
+    bool. NaN equals nothing.
     assume_unique and kind ("sort", "table", None) choose NumPy's algorithm; here they change nothing.
     Errors: ValueError for another kind, or "table" for floats; TypeError for strings.
 
@@ -253,8 +284,12 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
             if x.dtype.kind not in "biu":
                 raise ValueError("isin: kind='table' is for integers and bool, not for %s; leave kind out"
                                  % x.dtype.name)
-    x, wanted = _shared_dtype(element, test_elements, "isin")
-    return _isin(x, wanted, _builtins.bool(invert))
+    x, wanted = _as_given(element, test_elements, "isin")
+    if mixes_signs(x, wanted):  # casts of 2^63 and more give less than 0, and equal nothing that was below 0 before
+        x, wanted = _cast(x, _int64), _cast(wanted, _int64)
+        found = _op("logical_and")(_isin(x, wanted, False), _op("greater_equal")(x, asarray(0)))
+        return _op("logical_not")(found) if invert else found
+    return _isin(*_cast_both(x, wanted), _builtins.bool(invert))
 
 
 # -- distinct elements -----------------------------------------------------------------------------------------------

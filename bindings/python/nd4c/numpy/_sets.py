@@ -5,7 +5,7 @@ from nd4c import _dtypes
 from nd4c._creation import asarray
 from nd4c._functions.dtypes import result_type
 from nd4c._functions.reductions import diff
-from nd4c._functions.sorting import flattened, isin
+from nd4c._functions.sorting import flattened, isin, mixes_signs, searchsorted
 from nd4c._functions.support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["ediff1d", "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique"]
@@ -82,10 +82,10 @@ def _no_slices(x):
     return x, none, none, none
 
 
-def _two(a, b, name):
-    """Both flattened, in the dtype that they share."""
+def _two(a, b, name, as_given=False):
+    """Both flattened, in the dtype that they share; as_given: in their own, where that would change integers."""
     x, y = flattened(_as_array(a, name)), flattened(_as_array(b, name))
-    if x.dtype is not y.dtype:
+    if x.dtype is not y.dtype and not (as_given and mixes_signs(x, y)):
         dtype = result_type(x, y)
         x, y = _cast(x, dtype), _cast(y, dtype)
     return x, y
@@ -106,7 +106,8 @@ def union1d(ar1, ar2):
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     """The distinct elements that both arrays have, in order; return_indices: also where each occurs first in them.
 
-    Shapes: of any shape; the results have one axis. Dtypes: numbers and bool, compared in the dtype that both share.
+    Shapes: of any shape; the results have one axis.
+    Dtypes: numbers and bool, compared in the dtype that both share, uint64 and signed integers exactly.
     assume_unique: both are known to hold no element twice.
     Errors: TypeError for strings.
 
@@ -115,7 +116,9 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     >>> np.intersect1d([3, 1, 3], [2, 3], return_indices=True)
     (array([3]), array([0]), array([1]))
     """
-    x, y = _two(ar1, ar2, "intersect1d")
+    x, y = _two(ar1, ar2, "intersect1d", True)
+    if mixes_signs(x, y):
+        return _intersect_signed(x, y, return_indices)
     first = second = None
     if not return_indices and not assume_unique:
         return _op("intersect1d")(x, y)
@@ -133,6 +136,17 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     if first is not None:
         places, others = first[places], second[others]
     return values, places, others
+
+
+def _intersect_signed(x, y, return_indices):
+    """Of uint64 and signed integers: compared as they are, and only then cast to the dtype that both share."""
+    dtype = result_type(x, y)
+    (x, first, _, _), (y, second, _, _) = _distinct(x), _distinct(y)
+    found = isin(x, y)
+    values = x[found]
+    if not return_indices:
+        return _cast(values, dtype)
+    return _cast(values, dtype), first[found], second[searchsorted(y, values)]
 
 
 def setdiff1d(ar1, ar2, assume_unique=False):
@@ -155,14 +169,17 @@ def setdiff1d(ar1, ar2, assume_unique=False):
 def setxor1d(ar1, ar2, assume_unique=False):
     """The distinct elements that exactly one of both arrays has, in order.
 
-    Shapes: of any shape; the result has one axis. Dtypes: numbers and bool; the result has the dtype that both share.
+    Shapes: of any shape; the result has one axis.
+    Dtypes: numbers and bool; the result has the dtype that both share. uint64 and signed integers are compared exactly.
     assume_unique: neither array holds an element twice.
     Errors: TypeError for strings.
 
     >>> np.setxor1d([3, 1, 2], [2, 4])
     array([1, 3, 4])
     """
-    x, y = _two(ar1, ar2, "setxor1d")
+    x, y = _two(ar1, ar2, "setxor1d", True)
+    if mixes_signs(x, y):
+        return _op("union1d")(*_two(x[isin(x, y, invert=True)], y[isin(y, x, invert=True)], "setxor1d"))
     if not assume_unique:
         if x.dtype.kind not in "fc":  # two NaN, one of each array, are two values
             return _op("setxor1d")(x, y)
