@@ -140,6 +140,17 @@ def lp_normalize(s, dtype):
         if epsilon:
             attrs["epsilon"] = epsilon
         yield Case([x], attrs, [near(y, dtype)], ulps_of(dtype))
+    for x, p in far_numbers(s, dtype):
+        norm = (abs(double(x)) ** np.longdouble(p)).sum(axis=1, keepdims=True) ** (1 / np.longdouble(p))
+        yield Case([x], {"axis": 1, "p": p}, [near(double(x) / norm, dtype)], ulps_of(dtype, 64))
+
+
+def far_numbers(s, dtype):
+    """Rows whose sum of powers a double cannot hold, too large or too small, beside one that it can."""
+    if dtype in ("float32", "float64"):
+        x = s.positive(dtype, (3, 5))
+        for far, p in [(1e200, 2.0), (1e-200, 2.0), (1e150, 3.0)] if dtype == "float64" else [(1e33, 10.0), (1e-33, 10.0)]:
+            yield x * np.array([[far], [1], [1 / far]]).astype(x.dtype), p
 
 
 @refusals("lp_normalize")
@@ -246,6 +257,11 @@ def clip_by_norm(s, dtype):
         if most != 1:
             attrs["max_norm"] = most
         yield Case(inputs, attrs, [near(y, dtype)], ulps_of(dtype))
+    for x, p in far_numbers(s, dtype):
+        for most in [1.0, 1e-170] if p == 2 else []:
+            norm = np.sqrt((double(x) ** 2).sum(axis=1, keepdims=True))
+            y = double(x) * np.longdouble(most) / np.maximum(norm, np.longdouble(most))
+            yield Case([x], {"axes": [1], "max_norm": most}, [near(y, dtype)], ulps_of(dtype, 64))
 
 
 @cases("global_norm")

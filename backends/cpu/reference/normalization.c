@@ -147,6 +147,23 @@ static nd4c_status group(nd4c_cpu_work *work, const bool *reduced, grouping *g) 
   return ND4C_OK;
 }
 
+/* The norm of each group. */
+static nd4c_status take_norms(nd4c_cpu_work *work, const bool *reduced, double p, grouping *g, double **norms) {
+  const nd4c_ref_tensor x = nd4c_cpu_ref_input(work->call, 0);
+  int64_t steps[ND4C_CPU_MAX_RANK] = {0}, step = 1;
+  ND4C_BACKEND_TRY(group(work, reduced, g));
+  *norms = nd4c_cpu_work_make(work, g->count);
+  double *units = nd4c_cpu_work_make(work, g->count);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  for (int32_t axis = x.rank - 1; axis >= 0; axis--) {
+    steps[axis] = reduced[axis] ? 0 : step;
+    step *= reduced[axis] ? 1 : x.shape[axis];
+  }
+  nd4c_ref_group_powers(work->call->inputs[0].size, g->x, g->of, p, *norms);
+  nd4c_ref_group_norms(&x, steps, g->count, p, *norms, units);
+  return ND4C_OK;
+}
+
 static nd4c_status group_by_axes(nd4c_cpu_work *work, const nd4c_attr_value *axes, grouping *g) {
   bool reduced[ND4C_CPU_MAX_RANK];
   nd4c_cpu_reduced_axes(work->call->inputs[0].rank, axes, reduced);
@@ -157,15 +174,12 @@ static nd4c_status lp_normalize(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
   double p = ND4C_REAL_OF(call, lp_normalize_p), least = ND4C_REAL_OF(call, lp_normalize_epsilon);
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
+  double *norms = NULL;
   grouping g;
   reduced[nd4c_axis(ND4C_INT_OF(call, lp_normalize_axis), x->rank)] = true;
-  ND4C_BACKEND_TRY(group(work, reduced, &g));
-  double *norms = nd4c_cpu_work_make(work, g.count);
-  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  nd4c_ref_group_powers(x->size, g.x, g.of, p, norms);
+  ND4C_BACKEND_TRY(take_norms(work, reduced, p, &g, &norms));
   for (int64_t i = 0; i < g.count; i++) {
-    double norm = p == 2 ? sqrt(norms[i]) : p == 1 ? norms[i] : pow(norms[i], 1 / p);
-    norms[i] = norm < least ? least : norm;
+    norms[i] = norms[i] < least ? least : norms[i];
   }
   for (int64_t i = 0; i < x->size; i++) {
     g.y[i] = norms[g.of[i]] == 0 ? 0 : g.x[i] / norms[g.of[i]];
@@ -221,16 +235,16 @@ static nd4c_status batch_norm_training(const nd4c_call *call, nd4c_cpu_work *wor
 
 static nd4c_status clip_by_norm(const nd4c_call *call, nd4c_cpu_work *work) {
   double most = ND4C_REAL_OF(call, clip_by_norm_max_norm);
-  int64_t size = call->inputs[0].size;
+  bool reduced[ND4C_CPU_MAX_RANK];
+  double *norms = NULL;
   grouping g;
-  ND4C_BACKEND_TRY(group_by_axes(work, &call->attrs[ND4C_ATTR_clip_by_norm_axes], &g));
+  nd4c_cpu_reduced_axes(call->inputs[0].rank, &call->attrs[ND4C_ATTR_clip_by_norm_axes], reduced);
+  ND4C_BACKEND_TRY(take_norms(work, reduced, 2, &g, &norms));
   const double *given = nd4c_cpu_work_load(work, 1);
-  double *norms = nd4c_cpu_work_make(work, g.count);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  nd4c_ref_group_powers(size, g.x, g.of, 2, norms);
-  for (int64_t i = 0; i < size; i++) {
-    double norm = given != NULL ? given[0] : sqrt(norms[g.of[i]]);
-    g.y[i] = norm <= most ? g.x[i] : g.x[i] * most / norm;
+  for (int64_t i = 0; i < call->inputs[0].size; i++) {
+    double norm = given != NULL ? given[0] : norms[g.of[i]], part = norm / most;
+    g.y[i] = norm <= most ? g.x[i] : isinf(part) ? g.x[i] / norm * most : g.x[i] / part;
   }
   return ND4C_OK;
 }

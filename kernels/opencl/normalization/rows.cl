@@ -16,11 +16,16 @@
 #define ADD_X(sum, i) r_take(sum, X_AT(i))
 #define ADD_SQUARE(sum, i) r_take_product(sum, X_AT(i), X_AT(i))
 #endif
-/* What is raised to powers: of pairs of floats in units of a power of two near the row's largest. */
+/* What is raised to powers, in units of a power of two near the row's largest, so that no power is too large or too
+ * small. */
 #ifdef PAIRS
+#define WHOLE_OF(x) ((x).x)
+#else
+#define WHOLE_OF(x) (x)
+#endif
 #define IN_UNITS(x, unit) ldexp(x, -(unit))
 static inline int unit_of(REAL largest) {
-  return largest.x > 0 && isfinite(largest.x) ? ilogb(largest.x) : 0;
+  return WHOLE_OF(largest) > 0 && isfinite(WHOLE_OF(largest)) ? ilogb(WHOLE_OF(largest)) : 0;
 }
 #define SEE_SIZE(largest, i) (r_isnan(largest) || r_at_most(r_abs(X(i)), largest) ? largest : r_abs(X(i)))
 #define SET_UNIT(unit)                                                                           \
@@ -29,10 +34,6 @@ static inline int unit_of(REAL largest) {
     for (long i = lane; i < length; i += lanes) largest = SEE_SIZE(largest, i);                  \
     unit = unit_of(share_largest(largest, lane, lanes, step, shared));                           \
   }
-#else
-#define IN_UNITS(x, unit) (x)
-#define SET_UNIT(unit)
-#endif
 #define Y(i, value) SAVE(Y, y, y0 + nd4c_walk_place(&inner, 1, i), R_ROUND(Y, value))
 
 #ifdef EIGHT

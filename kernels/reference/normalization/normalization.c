@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernels/reference/support/numbers.h"
+#include "kernels/reference/support/runs.h"
 
 enum { MAX_RANK = 32 };
 
@@ -50,9 +51,55 @@ int64_t nd4c_ref_group_elements(int32_t rank, const int64_t *shape, const bool *
   return count;
 }
 
+static double power_of(double size, double p) {
+  return p == 2 ? size * size : p == 1 ? size : pow(size, p);
+}
+
 void nd4c_ref_group_powers(int64_t size, const double *x, const int64_t *groups, double p, double *sums) {
   for (int64_t i = 0; i < size; i++) {
-    sums[groups[i]] += p == 2 ? x[i] * x[i] : p == 1 ? fabs(x[i]) : pow(fabs(x[i]), p);
+    sums[groups[i]] += power_of(fabs(x[i]), p);
+  }
+}
+
+/* A sum of powers above this has lost nothing that a double shows: each lost 2^-1075 at most. */
+#define LEAST_SUM 0x1p-900
+
+/* Looks at the elements of groups that have a unit: the first look finds their largest, the second sums their powers.
+ */
+static void look_again(const nd4c_ref_tensor *x, const int64_t *steps, double p, bool is_first, double *sums,
+                       double *units) {
+  const int64_t *const strides[2] = {x->strides, steps};
+  nd4c_ref_walk walk;
+  for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 2, strides); more; more = nd4c_ref_walk_next(&walk)) {
+    for (int64_t i = 0; i < walk.length; i++) {
+      const int64_t group = walk.at[1] + i * walk.step[1];
+      if (units[group] >= 0) {
+        const double size = fabs(nd4c_value_load(x->dtype, x->data, walk.at[0] + i * walk.step[0]).f);
+        units[group] = is_first && size > units[group] ? size : units[group];
+        sums[group] += is_first ? 0 : power_of(size / units[group], p);
+      }
+    }
+  }
+}
+
+void nd4c_ref_group_norms(const nd4c_ref_tensor *x, const int64_t *steps, int64_t count, double p, double *sums,
+                          double *units) {
+  bool is_lossy = false;
+  for (int64_t i = 0; i < count; i++) {
+    units[i] = sums[i] < LEAST_SUM || isinf(sums[i]) ? 0 : -1;
+    is_lossy = is_lossy || units[i] == 0;
+  }
+  if (is_lossy) {
+    look_again(x, steps, p, true, sums, units);
+    for (int64_t i = 0; i < count; i++) {
+      units[i] = units[i] > 0 && isfinite(units[i]) ? ldexp(1, ilogb(units[i])) : -1;
+      sums[i] = units[i] > 0 ? 0 : sums[i];
+    }
+    look_again(x, steps, p, false, sums, units);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    const double root = p == 2 ? sqrt(sums[i]) : p == 1 ? sums[i] : pow(sums[i], 1 / p);
+    sums[i] = units[i] > 0 ? root * units[i] : root;
   }
 }
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/reference/support/tensor.h"
+
 /* Rows that lie one behind the other: instance, group, layer and RMS norm. */
 typedef struct nd4c_ref_rows_args {
   int64_t length;
@@ -22,6 +24,11 @@ int64_t nd4c_ref_group_elements(int32_t rank, const int64_t *shape, const bool *
 
 /* Sums of |x|^p by group; p 1 and 2 exactly. */
 void nd4c_ref_group_powers(int64_t size, const double *x, const int64_t *groups, double p, double *sums);
+/* Turns sums of |x|^p into norms, their roots. Of a group whose sum has overflowed, or has lost digits because powers
+ * were too small for a double, the sum is taken anew, in units of a power of 2 near the group's largest element.
+ * `steps`: what each axis adds to the number of an element's group; `units`: room for a number of each group. */
+void nd4c_ref_group_norms(const nd4c_ref_tensor *x, const int64_t *steps, int64_t count, double p, double *sums,
+                          double *units);
 /* Mean and population variance by group, in two passes. */
 void nd4c_ref_group_statistics(int64_t size, const double *x, const int64_t *groups, int64_t count, double *mean,
                                double *variance);

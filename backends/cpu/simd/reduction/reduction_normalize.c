@@ -6,6 +6,7 @@
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/simd/reduction/reduction_terms.h"
 #include "backends/cpu/support/flat.h"
+#include "kernels/reference/normalization/normalization.h"
 #include "kernels/reference/support/value.h"
 
 enum { GRAIN = 8192 };
@@ -251,6 +252,16 @@ static void lp_axes(const nd4c_call *call, bool *reduced) {
   }
 }
 
+/* The norms of the groups in place of their sums of powers. */
+static void take_norms(const nd4c_call *call, groups *g, double p) {
+  const nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0);
+  int64_t steps[ND4C_CPU_MAX_RANK];
+  for (int32_t axis = 0; axis < x.rank; axis++) {
+    steps[axis] = g->reduced[axis] ? 0 : g->strides[axis];
+  }
+  nd4c_ref_group_norms(&x, steps, g->count, p, numbers(&g->first), numbers(&g->second));
+}
+
 static nd4c_status run_lp_normalize(const nd4c_call *call) {
   const double p = ND4C_REAL_OF(call, lp_normalize_p), least = ND4C_REAL_OF(call, lp_normalize_epsilon);
   bool reduced[ND4C_CPU_MAX_RANK];
@@ -259,9 +270,9 @@ static nd4c_status run_lp_normalize(const nd4c_call *call) {
   lp_axes(call, reduced);
   groups_make(call, reduced, &g);
   ND4C_BACKEND_TRY(nd4c_simd_sum_powers(inner_make(call, &g, &inner), p));
+  take_norms(call, &g, p);
   for (int64_t i = 0; i < g.count; i++) {
-    double sum = numbers(&g.first)[i], norm = p == 2 ? sqrt(sum) : p == 1 ? sum : pow(sum, 1 / p);
-    norm = norm < least ? least : norm;
+    const double found = numbers(&g.first)[i], norm = found < least ? least : found;
     numbers(&g.first)[i] = norm == 0 ? INFINITY : norm; /* 0, whatever x is */
   }
   affine a = {.tensors = {[DIVISOR] = &g.first}};
@@ -303,13 +314,21 @@ static nd4c_status run_clip_by_norm(const nd4c_call *call) {
   groups_make(call, reduced, &g);
   if (given == NULL) {
     ND4C_BACKEND_TRY(nd4c_simd_sum_powers(inner_make(call, &g, &inner), 2));
+    take_norms(call, &g, 2);
   }
+  /* One division, unless the divisor would overflow. */
+  bool is_far = false;
   for (int64_t i = 0; i < g.count; i++) {
-    double *number = &numbers(&g.first)[i];
-    double norm = given != NULL ? nd4c_value_load(given->dtype, given->data, 0).f : sqrt(*number);
-    *number = norm <= most ? 1 : norm / most;
+    double *norm = &numbers(&g.first)[i], *scale = &numbers(&g.second)[i];
+    *norm = given != NULL ? nd4c_value_load(given->dtype, given->data, 0).f : *norm;
+    *scale = *norm <= most ? 1 : most;
+    *norm = *norm <= most ? 1 : *norm;
+    is_far = is_far || isinf(*norm / *scale);
   }
-  affine a = {.tensors = {[DIVISOR] = &g.first}};
+  for (int64_t i = 0; !is_far && i < g.count; i++) {
+    numbers(&g.first)[i] /= numbers(&g.second)[i];
+  }
+  affine a = {.tensors = {[DIVISOR] = &g.first, [SCALE] = is_far ? &g.second : NULL}};
   affine_run(call, &a, &call->outputs[0]);
   return ND4C_OK;
 }
