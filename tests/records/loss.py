@@ -62,6 +62,17 @@ LOSSES = {"mse_loss": [(None, 0)], "l1_loss": [(None, 0)], "hinge_loss": [(None,
           "kl_divergence": [("log_target", False), ("log_target", True)]}
 
 
+def infinite_logits(dtype):
+    """The limits of sigmoid_cross_entropy: 0 where the target says what x says, else infinity."""
+    inf = np.inf
+    x = np.array([inf, -inf, inf, -inf, inf, -inf, inf, -inf, 2, np.nan] * 3).astype(NUMPY[dtype])
+    t = np.array([1, 0, 0, 1, 0.5, 0.25, np.nan, np.nan, inf, 1] * 3).astype(NUMPY[dtype])
+    y = np.array([0, 0, inf, inf, inf, inf, np.nan, np.nan, -inf, np.nan] * 3).astype(NUMPY[dtype])
+    yield Case([x, t], {"reduction": 0}, [y], 0)
+    smoothed = np.full(6, inf).astype(NUMPY[dtype])
+    yield Case([x[:6], t[:6]], {"reduction": 0, "label_smoothing": 0.5}, [smoothed], 0)
+
+
 @cases(*LOSSES)
 def losses(s, dtype, op):
     for shape, weighted in [((3, 4), None), ((2, 3, 2), (3, 1)), ((5,), (5,)), ((), ()), ((0, 3), None), ((4, 1), (1,))]:
@@ -80,6 +91,8 @@ def losses(s, dtype, op):
                 if name and p != LOSSES[op][0][1]:
                     attrs[name] = p
                 yield Case([x, t, w], attrs, [near(y, dtype, np.nan_to_num(np.asarray(size, np.float64)))], ulps_of(dtype, 32))
+    if op == "sigmoid_cross_entropy":
+        yield from infinite_logits(dtype)
 
 
 @refusals(*LOSSES)

@@ -147,9 +147,11 @@
   OP(781, 1, hsv_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "inverse of rgb_to_hsv; hue counts modulo 1",    \
      "|||image.hsvToRgb")                                                                                             \
   OP(782, 1, rgb_to_yiq, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                  \
-     "luma and chroma of NTSC (TensorFlow's matrix) of the 3 colours on axis", "|||image.rgbToYiq")                   \
-  OP(783, 1, yiq_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "inverse of rgb_to_yiq (TensorFlow's matrix)",   \
-     "|||image.yiqToRgb")                                                                                             \
+     "luma and chroma of NTSC (scikit-image's matrix) of the 3 colours on axis; TensorFlow rounds 0.21153661 of it "  \
+     "to 0.2115",                                                                                                     \
+     "|||image.rgbToYiq")                                                                                             \
+  OP(783, 1, yiq_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                  \
+     "inverse of rgb_to_yiq (matrix of scikit-image and TensorFlow)", "|||image.yiqToRgb")                            \
   OP(784, 1, rgb_to_yuv, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                  \
      "luma and chroma of PAL (TensorFlow's matrix) of the 3 colours on axis", "|||image.rgbToYuv")                    \
   OP(785, 1, yuv_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "inverse of rgb_to_yuv (TensorFlow's matrix)",   \

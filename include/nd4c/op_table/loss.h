@@ -125,7 +125,8 @@
      "-target ln(x + epsilon) - (1 - target) ln(1 - x + epsilon), a factor of 0 giving 0",                             \
      "|nn.functional.binary_cross_entropy||logLoss")                                                                   \
   OP(690, 1, sigmoid_cross_entropy, NN, ND4C_SIG_LOSS_SMOOTHING, loss_smoothing, REAL_FLOATING,                        \
-     "log_loss of sigmoid(x) against target (1 - label_smoothing) + label_smoothing / 2, exact for large x",           \
+     "log_loss of sigmoid(x) against target (1 - label_smoothing) + label_smoothing / 2, exact for large x; for "      \
+     "infinite x its limit: 0 if the target says the same, else infinity (PyTorch, TensorFlow: NaN for some)",         \
      "|nn.functional.binary_cross_entropy_with_logits||sigmoidCrossEntropy")                                           \
   OP(691, 1, kl_divergence, NN, ND4C_SIG_LOSS_LOG, loss_log, REAL_FLOATING,                                            \
      "target (ln target - x), 0 for target 0; log_target: target is a logarithm, too",                                 \

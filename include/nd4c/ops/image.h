@@ -182,7 +182,8 @@ ND4C_API nd4c_status nd4c_rgb_to_hsv_on(nd4c_context *context, const nd4c_array 
 ND4C_API nd4c_status nd4c_hsv_to_rgb(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_hsv_to_rgb_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
 
-/* rgb_to_yiq: luma and chroma of NTSC (TensorFlow's matrix) of the 3 colours on axis.
+/* rgb_to_yiq: luma and chroma of NTSC (scikit-image's matrix) of the 3 colours on axis; TensorFlow rounds 0.21153661
+ * of it to 0.2115.
  * In: x (float).
  * Attributes: axis (-1).
  * Out: y: the shape and dtype of x.
@@ -190,7 +191,7 @@ ND4C_API nd4c_status nd4c_hsv_to_rgb_on(nd4c_context *context, const nd4c_array 
 ND4C_API nd4c_status nd4c_rgb_to_yiq(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_rgb_to_yiq_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
 
-/* yiq_to_rgb: inverse of rgb_to_yiq (TensorFlow's matrix).
+/* yiq_to_rgb: inverse of rgb_to_yiq (matrix of scikit-image and TensorFlow).
  * In: x (float).
  * Attributes: axis (-1).
  * Out: y: the shape and dtype of x.

@@ -138,7 +138,8 @@ ND4C_API nd4c_status nd4c_log_loss_on(nd4c_context *context, const nd4c_array *x
                                       nd4c_array **loss);
 
 /* sigmoid_cross_entropy: log_loss of sigmoid(x) against target (1 - label_smoothing) + label_smoothing / 2, exact for
- * large x.
+ * large x; for infinite x its limit: 0 if the target says the same, else infinity (PyTorch, TensorFlow: NaN for
+ * some).
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), label_smoothing (0.0).
  * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts

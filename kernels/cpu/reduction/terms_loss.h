@@ -81,7 +81,8 @@ static void NAME(log_loss)(SIGNATURE) {
   }
 }
 
-/* ln(1 + e) is the logarithm of the rounded sum, and what rounding took from it. */
+/* ln(1 + e) is the logarithm of the rounded sum, and what rounding took from it. Of infinite x the limit: the formula
+ * for the others would give NaN. */
 static void NAME(sigmoid_loss)(SIGNATURE) {
   double powers[CHUNK];
   for (int64_t begin = 0; begin < n; begin += CHUNK) {
@@ -102,7 +103,9 @@ static void NAME(sigmoid_loss)(SIGNATURE) {
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < count; i++) {
       double own = (double)x[i], target = (double)z[i] * (1 - parameter) + parameter / 2;
-      y[i] = (own < 0 ? 0 : own) - own * target + (y[i] + powers[i]);
+      double share = own < 0 ? target : 1 - target, limit = share == 0 ? 0 : share * (double)INFINITY;
+      double linear = (own < 0 ? 0 : own) - own * target;
+      y[i] = (fabs(own) == (double)INFINITY ? limit : linear) + (y[i] + powers[i]);
     }
   }
 }

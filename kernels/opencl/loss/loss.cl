@@ -25,6 +25,10 @@ static inline REAL loss_of(REAL x, REAL target, REAL parameter) {
   return r_sub(r_neg(times_log(target, r_add(x, parameter))), other);
 #elif defined(LOSS_sigmoid_cross_entropy)
   REAL smooth = r_add(r_mul(target, r_sub(one, parameter)), r_div(parameter, two));
+  if (r_is(r_abs(x), INFINITY)) { /* the limit, where the sum would be NaN */
+    REAL share = r_less(x, R(0)) ? smooth : r_sub(one, smooth);
+    return r_is(share, 0) ? R(0) : r_less(share, R(0)) ? R(-INFINITY) : r_isnan(share) ? share : R(INFINITY);
+  }
   REAL positive = r_less(R(0), x) || r_isnan(x) ? x : R(0);
   return r_add(r_sub(positive, r_mul(x, smooth)), r_log1p(r_exp(r_neg(r_abs(x)))));
 #elif defined(LOSS_kl_divergence)

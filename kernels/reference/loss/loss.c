@@ -9,8 +9,18 @@ static double times_log(double factor, double x) {
   return factor == 0 ? 0 : factor * log(x);
 }
 
+/* For finite x, max(x, 0) - x target + ln(1 + e^-|x|). For infinite x its limit: that form would give NaN there, of
+ * infinity less infinity or infinity times 0. */
+static double sigmoid_loss(double x, double target) {
+  if (isinf(x)) {
+    double share = x < 0 ? target : 1 - target;
+    return share == 0 ? 0 : share * INFINITY;
+  }
+  return (x > 0 || isnan(x) ? x : 0) - x * target + log1p(exp(-fabs(x)));
+}
+
 double nd4c_ref_loss_of(nd4c_ref_loss loss, double x, double target, double parameter) {
-  double d = fabs(x - target), smooth;
+  double d = fabs(x - target);
   switch (loss) {
     case ND4C_REF_LOSS_SQUARE:
       return d * d;
@@ -24,8 +34,7 @@ double nd4c_ref_loss_of(nd4c_ref_loss loss, double x, double target, double para
     case ND4C_REF_LOSS_LOG:
       return -times_log(target, x + parameter) - times_log(1 - target, 1 - x + parameter);
     case ND4C_REF_LOSS_SIGMOID:
-      smooth = target * (1 - parameter) + parameter / 2;
-      return (x > 0 || isnan(x) ? x : 0) - x * smooth + log1p(exp(-fabs(x)));
+      return sigmoid_loss(x, target * (1 - parameter) + parameter / 2);
     case ND4C_REF_LOSS_DIVERGENCE:
       return times_log(target, target) - target * x;
     case ND4C_REF_LOSS_DIVERGENCE_LOG:
