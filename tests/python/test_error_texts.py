@@ -27,6 +27,8 @@ x = nd4c.arange(4)
     (ValueError, "tensorsolve: ", lambda: nd4c.linalg.tensorsolve(nd4c.asarray(3.0), nd4c.ones(4), (0, 1))),
     (ValueError, "array_split: too many parts", lambda: np.array_split(x, 1e308)),
     (ValueError, "array_split: too many parts", lambda: np.array_split(x, 2 ** 31)),
+    (TypeError, "relu: input x is bool (1,): expected one of int8, ", lambda: nd4c.nn.relu(nd4c.asarray([True]))),
+    (TypeError, "erf: input x is int64 (4,): expected one of float16, ", lambda: nd4c.nn.erf(x)),
     (IndexError, "take_along_axis: indices are integers, not float64", lambda: nd4c.take_along_axis(x, [0.5])),
 ])
 def test_arguments(kind, text, call):

@@ -271,6 +271,8 @@ def mixed(number, *operands):
 
 def _numbers_of_bools(number, operands):
     """An op of two operands that has no function here, on a bool and a number: the bools count as 0 and 1."""
+    if len(operands) != 2:
+        return None
     a, b = [one if type(one) in ARRAYS else asarray(one) for one in operands]
     if (a.dtype.kind == "b") == (b.dtype.kind == "b"):
         return None
