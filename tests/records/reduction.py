@@ -563,7 +563,7 @@ OVER_AXES = ["var", "std", "logsumexp", "norm1", "norm2", "norm_max", "norm_p", 
 def over_axes_refusals(s, op):
     x = s.small("float32", (3, 4))
     yield Refusal([x], {"axes": [2]}, "INDEX", "axes 2 is out of range, expected -2 to 1")
-    yield Refusal([x], {"axes": [0, -2]}, "ARGUMENT", "axes names axis 0 twice")
+    yield Refusal([x], {"axes": [0, -2]}, "ARGUMENT", "axes names axis 0 twice, expected each axis once")
     if op in ("abs_min", "ptp", "median", "nanmax", "nanmin", "nanmedian"):
         yield Refusal([s.small("float32", (3, 0))], {"axes": [1]}, "SHAPE", "axis 1 is empty")
 

@@ -204,7 +204,7 @@ def frequencies(s, dtype, op):
 def frequencies_refusals(s, op):
     yield Refusal([], {"n": 0}, "ARGUMENT", "n is 0")
     yield Refusal([], {"n": 4, "d": 0.0}, "ARGUMENT", "d is 0")
-    yield Refusal([], {"n": 4, "dtype": "int32"}, "DTYPE", "dtype is int32")
+    yield Refusal([], {"n": 4, "dtype": "int32"}, "DTYPE", "dtype is int32, expected one of ")
 
 
 def cosine_sum(size, periodic, a0, a1, a2):

@@ -412,7 +412,8 @@ nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, co
     int32_t axis = 0;
     ND4C_TRY(nd4c_rule_axis(inference, attr, axes->as.ints[i], rank, &axis));
     if (chosen[axis]) {
-      return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "%s names axis %d twice", attr, (int)axis);
+      return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "%s names axis %d twice, expected each axis once", attr,
+                              (int)axis);
     }
     chosen[axis] = true;
   }

@@ -172,12 +172,9 @@ nd4c_status nd4c_infer_fftshift(nd4c_inference *inference) {
 
 /* -- from attributes alone --------------------------------------------------------------------------------------- */
 
-static nd4c_status made(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape) {
-  if (dtype < 0 || dtype >= ND4C_DTYPE_END || (inference->op->dtypes & ND4C_DTYPE_BIT(dtype)) == 0) {
-    return nd4c_fail(ND4C_DTYPE, "%s: dtype is %s, which it does not make", inference->op->name,
-                     nd4c_dtype_name(dtype));
-  }
-  nd4c_rule_output(inference, dtype, rank, shape);
+static nd4c_status made(nd4c_inference *inference, int64_t dtype, int32_t rank, const int64_t *shape) {
+  ND4C_TRY(nd4c_rule_dtype_attr(inference, dtype));
+  nd4c_rule_output(inference, (nd4c_dtype)dtype, rank, shape);
   return ND4C_OK;
 }
 
@@ -191,7 +188,7 @@ static nd4c_status frequencies(nd4c_inference *inference, bool real) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: d is %g, expected a distance other than 0", inference->op->name, d);
   }
   int64_t points = real ? n / 2 + 1 : n;
-  return made(inference, (nd4c_dtype)inference->attrs[ND4C_ATTR_fftfreq_dtype].as.i, 1, &points);
+  return made(inference, inference->attrs[ND4C_ATTR_fftfreq_dtype].as.i, 1, &points);
 }
 
 /* Gives: a vector of n elements, in the attribute dtype. */
@@ -210,7 +207,7 @@ nd4c_status nd4c_infer_cosine_window(nd4c_inference *inference) {
   if (size < 0 || size > longest) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: size is %lld, expected 0 to 2^40", inference->op->name, (long long)size);
   }
-  return made(inference, (nd4c_dtype)inference->attrs[ND4C_ATTR_hann_window_dtype].as.i, 1, &size);
+  return made(inference, inference->attrs[ND4C_ATTR_hann_window_dtype].as.i, 1, &size);
 }
 
 /* Gives: [dft_length / 2 + 1, mel_bins], in the attribute dtype. */
@@ -229,8 +226,7 @@ nd4c_status nd4c_infer_mel_weight_matrix(nd4c_inference *inference) {
                      "%s: sample_rate is %g, lower %g and upper %g, expected Hz with 0 <= lower <= upper",
                      inference->op->name, rate, lower, upper);
   }
-  return made(inference, (nd4c_dtype)attrs[ND4C_ATTR_mel_weight_matrix_dtype].as.i, 2,
-              (const int64_t[]){length / 2 + 1, filters});
+  return made(inference, attrs[ND4C_ATTR_mel_weight_matrix_dtype].as.i, 2, (const int64_t[]){length / 2 + 1, filters});
 }
 
 /* -- frames ----------------------------------------------------------------------------------------------------- */
