@@ -25,7 +25,7 @@ struct stub_stream {
   nd4c_host_thread *thread;
   stub_entry *first, *last;
   bool busy, stop;
-  bool finishing; /* the last task has run and its fence is about to be signalled: no pause holds it */
+  bool finishing;         /* the last task has run and its fence is about to be signalled: no pause holds it */
   int64_t appended, done; /* entries */
   int32_t device, priority;
   int32_t references;     /* under streams_lock */

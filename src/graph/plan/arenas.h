@@ -28,8 +28,8 @@ nd4c_status nd4c_arenas_reserve(nd4c_plan_arenas *arenas, int64_t bytes);
 /* An arena of at least `bytes` that no other run has. The thread must give it back. MEMORY, MEMORY_CAP. */
 nd4c_status nd4c_arenas_take(nd4c_plan_arenas *arenas, int64_t bytes, nd4c_storage **arena);
 void nd4c_arenas_give(nd4c_plan_arenas *arenas, nd4c_storage *arena);
-/* The largest binding that is kept wants so many bytes. Arenas of more than four times as many go: nd4c_arenas_shrink frees
- * those that no run has, nd4c_arenas_give the others. */
+/* The largest binding that is kept wants so many bytes. Arenas of more than four times as many go: nd4c_arenas_shrink
+ * frees those that no run has, nd4c_arenas_give the others. */
 void nd4c_arenas_want(nd4c_plan_arenas *arenas, int64_t bytes);
 /* Another binding is kept, too. */
 void nd4c_arenas_want_too(nd4c_plan_arenas *arenas, int64_t bytes);
