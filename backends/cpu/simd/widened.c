@@ -6,11 +6,14 @@
 #define FAMILIES(X)     \
   X(contraction)        \
   X(contraction_packed) \
+  X(image_colors)       \
   X(image_resize)       \
+  X(image_sample)       \
   X(normalization)      \
   X(recurrent)          \
   X(window_conv)        \
   X(window_depthwise)   \
+  X(window_pool)        \
   X(window_winograd)
 FAMILIES(FAMILY)
 #define ENTRY(name) nd4c_cpu_simd_##name##_kernels,
@@ -26,10 +29,34 @@ static const nd4c_widened_source sooner = {families, ND4C_CPU_PRIORITY_ONEDNN + 
   ND4C_WIDENED_KERNEL("simd", op, "widened_" #op, LATER, ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), \
                       later)
 
-const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {
-    SOONER_KERNEL(matmul),    SOONER_KERNEL(linear),    SOONER_KERNEL(conv),
-    LATER_KERNEL(matmul),     LATER_KERNEL(linear),     LATER_KERNEL(vecdot),
-    LATER_KERNEL(matvec),     LATER_KERNEL(vecmat),     LATER_KERNEL(conv),
-    LATER_KERNEL(rnn),        LATER_KERNEL(lstm),       LATER_KERNEL(gru),
-    LATER_KERNEL(batch_norm), LATER_KERNEL(group_norm), LATER_KERNEL(instance_norm),
-    LATER_KERNEL(lrn),        LATER_KERNEL(resize),     NULL};
+const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {SOONER_KERNEL(matmul),
+                                                            SOONER_KERNEL(linear),
+                                                            SOONER_KERNEL(conv),
+                                                            LATER_KERNEL(matmul),
+                                                            LATER_KERNEL(linear),
+                                                            LATER_KERNEL(vecdot),
+                                                            LATER_KERNEL(matvec),
+                                                            LATER_KERNEL(vecmat),
+                                                            LATER_KERNEL(conv),
+                                                            LATER_KERNEL(rnn),
+                                                            LATER_KERNEL(lstm),
+                                                            LATER_KERNEL(gru),
+                                                            LATER_KERNEL(batch_norm),
+                                                            LATER_KERNEL(group_norm),
+                                                            LATER_KERNEL(instance_norm),
+                                                            LATER_KERNEL(lrn),
+                                                            LATER_KERNEL(resize),
+                                                            LATER_KERNEL(grid_sample),
+                                                            LATER_KERNEL(roi_align),
+                                                            LATER_KERNEL(max_pool),
+                                                            LATER_KERNEL(average_pool),
+                                                            LATER_KERNEL(rgb_to_hsv),
+                                                            LATER_KERNEL(hsv_to_rgb),
+                                                            LATER_KERNEL(rgb_to_yiq),
+                                                            LATER_KERNEL(yiq_to_rgb),
+                                                            LATER_KERNEL(rgb_to_yuv),
+                                                            LATER_KERNEL(yuv_to_rgb),
+                                                            LATER_KERNEL(rgb_to_grayscale),
+                                                            LATER_KERNEL(adjust_hue),
+                                                            LATER_KERNEL(adjust_saturation),
+                                                            NULL};
