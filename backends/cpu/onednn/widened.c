@@ -7,7 +7,7 @@
 static const nd4c_kernel *const *const families[] = {nd4c_cpu_onednn_contraction_kernels,
                                                      nd4c_cpu_onednn_contraction_sgemm_kernels,
                                                      nd4c_cpu_onednn_window_conv_kernels, NULL};
-static const nd4c_widened_source source = {families, 1};
+static const nd4c_widened_source source = {.families = families, .least = 1};
 
 #define KERNEL(op)                                                                \
   ND4C_WIDENED_KERNEL("onednn", op, "widened_" #op, ND4C_CPU_PRIORITY_ONEDNN - 1, \

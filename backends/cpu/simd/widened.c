@@ -1,4 +1,5 @@
-/* Kernels of engine simd that compute 16-bit floats by its kernels of float32 (support/widened.h). dispatch/choice.c
+/* Kernels of engine simd that compute 16-bit floats by its kernels of float32, and transforms of them and of whole
+ * numbers by those of float64 (support/widened.h). dispatch/choice.c
  * asks those of SOONER before oneDNN's, where the kernel of float32 comes before oneDNN's, too, and the others last. */
 #include "backends/cpu/support/widened.h"
 
@@ -11,6 +12,7 @@
   X(image_sample)       \
   X(normalization)      \
   X(recurrent)          \
+  X(signal_fft)         \
   X(window_conv)        \
   X(window_depthwise)   \
   X(window_pool)        \
@@ -20,7 +22,9 @@ FAMILIES(FAMILY)
 static const nd4c_kernel *const *const families[] = {FAMILIES(ENTRY) NULL};
 
 enum { SOONER = ND4C_CPU_PRIORITY_ONEDNN + 2, LATER = 99 };
-static const nd4c_widened_source sooner = {families, ND4C_CPU_PRIORITY_ONEDNN + 1}, later = {families, 1};
+static const nd4c_widened_source sooner = {.families = families, .least = ND4C_CPU_PRIORITY_ONEDNN + 1},
+                                 later = {.families = families, .least = 1},
+                                 doubles = {.families = families, .least = 1, .doubles = true};
 
 /* bfloat16 has kernels of its own that are faster, where oneDNN is. */
 #define SOONER_KERNEL(op) \
@@ -28,6 +32,11 @@ static const nd4c_widened_source sooner = {families, ND4C_CPU_PRIORITY_ONEDNN + 
 #define LATER_KERNEL(op)                                                                                               \
   ND4C_WIDENED_KERNEL("simd", op, "widened_" #op, LATER, ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), \
                       later)
+
+/* Transforms are as exact as those of doubles, except of float32. */
+#define DOUBLE_KERNEL(op)                                \
+  ND4C_WIDENED_KERNEL("simd", op, "doubled_" #op, LATER, \
+                      ND4C_CPU_INTS | ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), doubles)
 
 const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {SOONER_KERNEL(matmul),
                                                             SOONER_KERNEL(linear),
@@ -59,4 +68,14 @@ const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {SOONER_KERNEL(matmul
                                                             LATER_KERNEL(rgb_to_grayscale),
                                                             LATER_KERNEL(adjust_hue),
                                                             LATER_KERNEL(adjust_saturation),
+                                                            DOUBLE_KERNEL(fft),
+                                                            DOUBLE_KERNEL(ifft),
+                                                            DOUBLE_KERNEL(fftn),
+                                                            DOUBLE_KERNEL(ifftn),
+                                                            DOUBLE_KERNEL(rfft),
+                                                            DOUBLE_KERNEL(irfft),
+                                                            DOUBLE_KERNEL(rfftn),
+                                                            DOUBLE_KERNEL(irfftn),
+                                                            DOUBLE_KERNEL(hfft),
+                                                            DOUBLE_KERNEL(ihfft),
                                                             NULL};

@@ -10,10 +10,11 @@ enum {
   ALIGNMENT = 64
 };
 
-/* The call in float32. Widened operands lie in scratch, one after the other, without gaps and with the last axis
- * fastest. */
+/* The call in the wider dtypes. Widened operands lie in scratch, one after the other, without gaps and with the last
+ * axis fastest. */
 typedef struct widened {
   nd4c_call call;
+  const nd4c_widened_source *source;
   bool once;    /* axes that repeat an input have the stride 0 in the widened one, too */
   bool repeats; /* an input has such an axis */
   bool bounded; /* no operand has more than ND4C_MOST_COPIES elements for one in memory; else bytes means nothing */
@@ -23,13 +24,27 @@ typedef struct widened {
 } widened;
 
 typedef struct prepared {
-  const nd4c_kernel *kernel; /* of float32 */
+  const nd4c_kernel *kernel; /* of the wider dtype */
   void *state;
   bool once; /* see widened */
 } prepared;
 
 static bool is_half(nd4c_dtype dtype) {
   return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16;
+}
+
+static bool is_complex(nd4c_dtype dtype) {
+  return dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
+}
+
+/* The dtype in which operands of `dtype` are computed; `dtype` if they are not widened. */
+static nd4c_dtype wide_dtype(const nd4c_widened_source *source, nd4c_dtype dtype) {
+  if (!source->doubles) {
+    return is_half(dtype) ? ND4C_FLOAT32 : dtype;
+  }
+  return dtype == ND4C_COMPLEX64                         ? ND4C_COMPLEX128
+         : (ND4C_DTYPE_BIT(dtype) & ND4C_CPU_REALS) != 0 ? ND4C_FLOAT64
+                                                         : dtype;
 }
 
 static bool is_repeated(const nd4c_tensor *x, int32_t axis) {
@@ -50,8 +65,9 @@ static int64_t lay_out(const nd4c_tensor *x, bool once, int64_t *strides) {
 /* scratch: of the widened operands; NULL: they have no address. */
 static void widen_operand(widened *w, int32_t at, const nd4c_tensor *x, char *scratch) {
   nd4c_tensor *wide = &w->tensors[at];
+  const nd4c_dtype dtype = wide_dtype(w->source, x->dtype);
   *wide = *x;
-  if (!is_half(x->dtype)) {
+  if (dtype == x->dtype) {
     return;
   }
   bool repeats = false;
@@ -65,19 +81,20 @@ static void widen_operand(widened *w, int32_t at, const nd4c_tensor *x, char *sc
     w->bounded = false;
   }
   w->repeats = w->repeats || repeats;
-  wide->dtype = ND4C_FLOAT32;
+  wide->dtype = dtype;
   wide->strides = w->strides[at];
   wide->flags = repeats && w->once ? 0 : ND4C_TENSOR_CONTIGUOUS; /* not CONSTANT: the copy is another one in each run */
   wide->data = scratch == NULL ? NULL : scratch + w->bytes;
   wide->buffer = NULL;
   wide->offset = 0;
   if (w->bounded) {
-    w->bytes += (elements * (int64_t)sizeof(float) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    w->bytes += (elements * nd4c_cpu_dtype_bytes(dtype) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 }
 
 /* What a run needs, but for data, state and scratch of the inner kernel. */
 static void widen_call(const nd4c_call *call, bool once, char *scratch, widened *w) {
+  w->source = call->data;
   w->once = once;
   w->repeats = false;
   w->bounded = true;
@@ -93,11 +110,12 @@ static void widen_call(const nd4c_call *call, bool once, char *scratch, widened 
   }
 }
 
-/* The kernel of float32 that computes the widened call. NULL, with the reason of the last one that was asked. */
+/* The kernel of the wider dtype that computes the widened call. NULL, with the reason of the last one that was asked.
+ */
 static const nd4c_kernel *find_kernel(const nd4c_call *call, widened *w, char *reason, size_t reason_size) {
   const nd4c_widened_source *source = call->data;
   const nd4c_kernel *best = NULL;
-  (void)nd4c_cpu_decline(reason, reason_size, "no kernel of float32");
+  (void)nd4c_cpu_decline(reason, reason_size, "no kernel of the wider dtype");
   for (int32_t family = 0; source->families[family] != NULL; family++) {
     for (const nd4c_kernel *const *kernel = source->families[family]; *kernel != NULL; kernel++) {
       const nd4c_kernel *k = *kernel;
@@ -180,10 +198,19 @@ int64_t nd4c_widened_scratch_bytes(const nd4c_call *call) {
   return w.bytes + (p->kernel->scratch_bytes == NULL ? 0 : p->kernel->scratch_bytes(&w.call));
 }
 
+typedef struct cast_job {
+  nd4c_cast_loop loop;
+  int64_t parts; /* of an element: 2 of complex numbers */
+} cast_job;
+
 static void cast_piece(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
-  const nd4c_cast_loop *loop = user;
+  const cast_job *job = user;
   (void)repeated;
-  (*loop)(n, pointers[1], pointers[0]);
+  job->loop(n * job->parts, pointers[1], pointers[0]);
+}
+
+static nd4c_dtype part_dtype(nd4c_dtype dtype) {
+  return dtype == ND4C_COMPLEX64 ? ND4C_FLOAT32 : dtype == ND4C_COMPLEX128 ? ND4C_FLOAT64 : dtype;
 }
 
 /* x without the axes along which `repeated` repeats its elements. */
@@ -201,11 +228,13 @@ static nd4c_tensor without_repeats(const nd4c_tensor *x, const nd4c_tensor *repe
 static void convert(const nd4c_tensor *from, const nd4c_tensor *to, int32_t width) {
   int64_t shape[ND4C_CPU_MAX_RANK];
   const nd4c_tensor x = without_repeats(from, to, shape), y = without_repeats(to, to, shape);
+  const cast_job job = {nd4c_simd.cast->loops[part_dtype(from->dtype)][part_dtype(to->dtype)],
+                        is_complex(from->dtype) ? 2 : 1};
   nd4c_nest nest;
   nd4c_nest_start(&nest, &y);
   nd4c_nest_add(&nest, &x, &y);
   nd4c_nest_finish(&nest);
-  nd4c_nest_run(&nest, width, CAST_COST, false, cast_piece, NULL, &nd4c_simd.cast->loops[from->dtype][to->dtype]);
+  nd4c_nest_run(&nest, width, CAST_COST, false, cast_piece, NULL, &job);
 }
 
 nd4c_status nd4c_widened_run(const nd4c_call *call) {
@@ -215,13 +244,13 @@ nd4c_status nd4c_widened_run(const nd4c_call *call) {
   set_inner(p, &w);
   w.call.scratch = (char *)call->scratch + w.bytes;
   for (int32_t i = 0; i < call->input_count; i++) {
-    if (is_half(call->inputs[i].dtype)) {
+    if (w.call.inputs[i].dtype != call->inputs[i].dtype) {
       convert(&call->inputs[i], &w.call.inputs[i], call->width);
     }
   }
   ND4C_BACKEND_TRY(p->kernel->run(&w.call));
   for (int32_t i = 0; i < call->output_count; i++) {
-    if (is_half(call->outputs[i].dtype)) {
+    if (w.call.outputs[i].dtype != call->outputs[i].dtype) {
       convert(&w.call.outputs[i], &call->outputs[i], call->width);
     }
   }
