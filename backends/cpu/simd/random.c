@@ -191,6 +191,57 @@ static nd4c_status run_random_permutation(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+typedef struct shuffle_job {
+  const char *x;
+  char *y;
+  const uint32_t *order;
+  int64_t lines, count, bytes; /* of a block: what lies behind the axis */
+} shuffle_job;
+
+/* Blocks begin .. end - 1 of every line. */
+static void shuffle_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const shuffle_job *job = user;
+  const nd4c_indices order = {job->order + begin, false, job->count};
+  const nd4c_pick_function pick = job->bytes <= 16 ? nd4c_simd.pick->pick[job->bytes] : NULL;
+  (void)worker;
+  for (int64_t line = 0; line < job->lines; line++) {
+    const char *x = job->x + line * job->count * job->bytes;
+    char *y = job->y + (line * job->count + begin) * job->bytes;
+    if (pick != NULL) {
+      pick(end - begin, &order, x, 1, 0, y);
+    } else {
+      nd4c_simd.pick->pick_blocks(end - begin, &order, job->bytes, x, y);
+    }
+  }
+}
+
+static int64_t shuffled_axis(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_random_shuffle_x];
+  return nd4c_axis(ND4C_INT_OF(call, random_shuffle_axis), x->rank);
+}
+
+static nd4c_status run_random_shuffle(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_random_shuffle_x];
+  const random_call r = start(call);
+  const int64_t axis = shuffled_axis(call);
+  shuffle_job job = {.x = x->data, .y = r.y->data, .order = call->scratch, .count = x->shape[axis]};
+  if (x->size == 0) {
+    return ND4C_OK;
+  }
+  job.bytes = nd4c_cpu_dtype_bytes(x->dtype);
+  for (int32_t i = (int32_t)axis + 1; i < x->rank; i++) {
+    job.bytes *= x->shape[i];
+  }
+  job.lines = x->size * nd4c_cpu_dtype_bytes(x->dtype) / job.bytes / job.count;
+  make_order(&r.state, job.count, call->scratch);
+  nd4c_cpu_parallel(job.count, 65536 / (job.lines * job.bytes) + 1, call->width, shuffle_range, &job);
+  return ND4C_OK;
+}
+
+static int64_t shuffle_scratch_bytes(const nd4c_call *call) {
+  return call->inputs[ND4C_IN_random_shuffle_x].shape[shuffled_axis(call)] * (int64_t)sizeof(uint32_t);
+}
+
 /* -- kernels ------------------------------------------------------------------------------------------------------ */
 
 static bool is_dense(const nd4c_call *call, nd4c_dtype_set set, char *reason, size_t reason_size) {
@@ -225,6 +276,14 @@ static bool usable_order(const nd4c_call *call, char *reason, size_t reason_size
   return usable_bits(call, reason, reason_size);
 }
 
+static bool usable_shuffle(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_random_shuffle_x];
+  ND4C_CPU_DECLINE_IF(!nd4c_in_c_order(x) || !nd4c_in_c_order(&call->outputs[0]), "not in C order");
+  ND4C_CPU_DECLINE_IF(nd4c_cpu_dtype_bytes(x->dtype) == 0, ND4C_CPU_NO_STRINGS);
+  ND4C_CPU_DECLINE_IF(x->shape[shuffled_axis(call)] > INT32_MAX, "2^31 places or more");
+  return true;
+}
+
 #define STATES ND4C_CPU_INTS
 
 const nd4c_kernel *const nd4c_cpu_simd_random_kernels[] = {
@@ -233,4 +292,6 @@ const nd4c_kernel *const nd4c_cpu_simd_random_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(random_integers, STATES, usable_integers, run_random_integers),
     ND4C_CPU_SIMD_KERNEL(random_bits, STATES, usable_bits, run_random_bits),
     ND4C_CPU_SIMD_KERNEL(random_permutation, STATES, usable_order, run_random_permutation),
+    ND4C_CPU_SIMD_KERNEL(random_shuffle, STATES, usable_shuffle, run_random_shuffle,
+                         .scratch_bytes = shuffle_scratch_bytes),
     NULL};
