@@ -1,6 +1,6 @@
-/* Engine simd: segment_sum and the other reductions of the rows of x that have the same number. The rows of a segment
- * are put in order by counting and folded by the loops of reduction.h, neighbouring ones at once. dispatch/choice.c
- * asks these kernels before the reference's. */
+/* Engine simd: dynamic_partition, and segment_sum and the other reductions of the rows of x that have the same number.
+ * The rows of a segment are put in order by counting and folded by the loops of reduction.h, neighbouring ones at once.
+ * dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
 
 #include "backends/cpu/reference/reference.h"
@@ -11,6 +11,7 @@ enum {
   COLUMNS = 1024,
   PICKED = 512,
   GRAIN = 16384,
+  BYTES_GRAIN = 65536,
   FEW_ROWS = 7 /* so few are folded one by one; more of f32 are added in f32 four at a time */
 };
 
@@ -177,6 +178,60 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return true;
 }
 
+static bool usable_partition(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *counts = &call->outputs[1];
+  ND4C_CPU_DECLINE_IF(nd4c_cpu_dtype_bytes(call->inputs[0].dtype) == 0, ND4C_CPU_NO_STRINGS);
+  ND4C_CPU_DECLINE_IF(counts->dtype != ND4C_INT64 || !nd4c_in_c_order(counts),
+                      "counts that are not 64 bits side by side");
+  return usable(call, reason, reason_size);
+}
+
+/* -- dynamic_partition --------------------------------------------------------------------------------------------- */
+
+typedef struct move_job {
+  const char *x;
+  char *y;
+  const int64_t *order;
+  int64_t rows, bytes; /* of x; of a row */
+} move_job;
+
+static void move_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const move_job *job = user;
+  const nd4c_indices rows = {job->order + begin, true, job->rows};
+  const nd4c_pick_function pick = job->bytes <= 16 ? nd4c_simd.pick->pick[job->bytes] : NULL;
+  char *y = job->y + begin * job->bytes;
+  (void)worker;
+  if (pick != NULL) {
+    pick(end - begin, &rows, job->x, 1, 0, y);
+  } else {
+    nd4c_simd.pick->pick_blocks(end - begin, &rows, job->bytes, job->x, y);
+  }
+}
+
+static nd4c_status run_dynamic_partition(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *counts = &call->outputs[1];
+  const nd4c_ref_tensor partitions = nd4c_cpu_ref_input(call, 1);
+  const int64_t groups = counts->shape[0];
+  int64_t largest, *starts = call->scratch, *order = starts + groups + 1;
+  move_job job = {.x = x->data, .y = call->outputs[0].data, .order = order, .rows = call->inputs[1].size};
+  ND4C_BACKEND_TRY(check_segments(call, groups, &largest));
+  nd4c_ref_group(&partitions, groups, starts, order);
+  job.bytes = job.rows == 0 ? 0 : x->size / job.rows * nd4c_cpu_dtype_bytes(x->dtype);
+  if (job.bytes > 0) {
+    nd4c_cpu_parallel(job.rows, BYTES_GRAIN / job.bytes + 1, call->width, move_range, &job);
+  }
+  for (int64_t i = 0; i < groups && counts->data != NULL; i++) {
+    ((int64_t *)counts->data)[i] = starts[i + 1] - starts[i];
+  }
+  return ND4C_OK;
+}
+
+static int64_t partition_scratch_bytes(const nd4c_call *call) {
+  return (call->outputs[1].shape[0] + 1 + call->inputs[1].size) * (int64_t)sizeof(int64_t);
+}
+
+/* -- list ---------------------------------------------------------------------------------------------------------- */
+
 /* X(op, dtypes, reduction, element of a segment without rows, whether a sum is divided, whether by a root) */
 #define OPS(X)                                                         \
   X(segment_sum, ND4C_CPU_REALS, sum, 0, false, false)                 \
@@ -193,4 +248,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 OPS(DEFINE_OP)
 
 #define KERNEL(op, dtypes, ...) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable, run_##op, .scratch_bytes = scratch_bytes),
-const nd4c_kernel *const nd4c_cpu_simd_indexing_segments_kernels[] = {OPS(KERNEL) NULL};
+const nd4c_kernel *const nd4c_cpu_simd_indexing_segments_kernels[] = {
+    OPS(KERNEL) ND4C_CPU_SIMD_KERNEL(dynamic_partition, ND4C_CPU_MOVABLE, usable_partition, run_dynamic_partition,
+                                     .scratch_bytes = partition_scratch_bytes),
+    NULL};
