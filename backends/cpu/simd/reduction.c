@@ -462,6 +462,16 @@ AXES_OPS(DEFINE_AXES)
 DEFINE_GLOBAL(global_average_pool, sum, true)
 DEFINE_GLOBAL(global_max_pool, max, false)
 
+static nd4c_status run_global_lp_pool(const nd4c_call *call) {
+  return run_global(call, ND4C_REAL_OF(call, global_lp_pool_p) == 1 ? ND4C_REDUCE_norm1 : ND4C_REDUCE_norm2, false);
+}
+
+static bool usable_global_lp_pool(const nd4c_call *call, char *reason, size_t reason_size) {
+  const double p = ND4C_REAL_OF(call, global_lp_pool_p);
+  ND4C_CPU_DECLINE_IF(p != 1 && p != 2, "p is neither 1 nor 2");
+  return usable_axes(call, ND4C_REDUCE_norm2, reason, reason_size);
+}
+
 #define DEFINE_AXIS(op)                                                              \
   static nd4c_status run_##op(const nd4c_call *call) {                               \
     return run_axis(call, nd4c_simd.reduction->op);                                  \
@@ -489,7 +499,8 @@ DEFINE_AXIS(argmin)
   X(norm_max, ND4C_CPU_FLOATS)             \
   X(sum_square, ND4C_CPU_FLOATS)           \
   X(global_average_pool, ND4C_CPU_FLOATS)  \
-  X(global_max_pool, ND4C_CPU_FLOATS)
+  X(global_max_pool, ND4C_CPU_FLOATS)      \
+  X(global_lp_pool, ND4C_CPU_FLOATS)
 #define DEFINE_KERNEL(op, dtypes) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable_##op, run_##op),
 
 const nd4c_kernel *const nd4c_cpu_simd_reduction_kernels[] = {OPS(DEFINE_KERNEL) NULL};
