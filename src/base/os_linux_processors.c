@@ -155,7 +155,7 @@ static int32_t affinity_processors(void) {
   return online > 0 ? (int32_t)online : 1;
 }
 
-#if defined(ND4C_HAVE_HWLOC)
+#if defined(ND4C_HAVE_HWLOC) && HWLOC_API_VERSION >= 0x00020100
 
 /* The functions of hwloc that nd4c uses. It is loaded at run time like every vendor's library: libnd4c also starts
  * without it. */
@@ -163,6 +163,7 @@ static int32_t affinity_processors(void) {
   X(topology_init)                 \
   X(topology_destroy)              \
   X(topology_load)                 \
+  X(topology_set_components)       \
   X(topology_set_type_filter)      \
   X(topology_set_all_types_filter) \
   X(get_cpubind)                   \
@@ -197,8 +198,9 @@ static bool hwloc_open(hwloc_functions *hwloc) {
   return true;
 }
 
-/* Only cores are asked for, which keeps this at a millisecond or two; caches and devices would cost more. 0 if hwloc
- * cannot tell. */
+/* Only cores are asked for; caches and devices would cost more. hwloc reads them from the kernel: its own way, by
+ * cpuid, would move the calling thread over all processors, and might wait for each of them on a busy machine. 0 if
+ * hwloc cannot tell. */
 static int32_t hwloc_cores(void) {
   hwloc_functions hwloc;
   hwloc_topology_t topology;
@@ -209,7 +211,9 @@ static int32_t hwloc_cores(void) {
   }
   int32_t cores = 0;
   hwloc_cpuset_t allowed = hwloc.bitmap_alloc();
-  if (allowed != NULL && hwloc.topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
+  if (allowed != NULL &&
+      hwloc.topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86") == 0 &&
+      hwloc.topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
       hwloc.topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
       hwloc.topology_load(topology) == 0 && hwloc.get_cpubind(topology, allowed, 0) == 0) {
     int depth = hwloc.get_type_depth(topology, HWLOC_OBJ_CORE);

@@ -1,15 +1,22 @@
 /* Which processors the threads of the pool may use: src/base/threads/placement.h, and its calls of src/base/os.h. */
-#define _GNU_SOURCE /* sched_setaffinity */
+#define _GNU_SOURCE /* sched_setaffinity, fork, gettid */
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/compiler.h"
 #include "base/os.h"
 #include "base/threads/parallel.h"
 
@@ -129,9 +136,70 @@ static void test_helpers_leave_the_caller(void **state) {
   allow(&all);
 }
 
+#if !defined(ND4C_THREAD_SANITIZER) /* ThreadSanitizer forbids threads in the child of a process with threads */
+
+/* From here on the system ends the process if the calling thread is moved: by number 0, or by its own number. False if
+ * the system has no such filters. */
+static bool forbid_moves(void) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)gettid(), 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+  };
+  const struct sock_fprog filter = {.len = sizeof code / sizeof *code, .filter = code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+enum { FOUND, NO_FILTERS, NONE_FOUND };
+
+/* How a child ends that counts the processors, or moves itself. */
+static int child_result(bool moves) {
+  const cpu_set_t all = allowed_now();
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    if (!forbid_moves()) {
+      _exit(NO_FILTERS);
+    }
+    if (moves) {
+      (void)sched_setaffinity(0, sizeof all, &all);
+    }
+    meeting m = {0};
+    if (nd4c_os_processors() > 1) {
+      nd4c_parallel_for(2, 1, 2, meet, &m);
+    }
+    _exit(nd4c_os_processors() > 0 ? FOUND : NONE_FOUND);
+  }
+  int result = 0;
+  assert_int_equal(waitpid(child, &result, 0), child);
+  return result;
+}
+
+/* Counting the processors and starting the pool leave the calling thread where it is. */
+static void test_first_use_moves_no_caller(void **state) {
+  (void)state;
+  const int moved = child_result(true);
+  if (WIFEXITED(moved) && WEXITSTATUS(moved) == NO_FILTERS) {
+    skip();
+  }
+  assert_true(WIFSIGNALED(moved)); /* the filter works */
+  const int result = child_result(false);
+  assert_true(WIFEXITED(result));
+  assert_int_equal(WEXITSTATUS(result), FOUND);
+}
+
+#endif
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_avoids_one_processor),
-                                     cmocka_unit_test(test_keeps_what_others_chose),
-                                     cmocka_unit_test(test_helpers_leave_the_caller)};
+  const struct CMUnitTest tests[] = {
+#if !defined(ND4C_THREAD_SANITIZER)
+      cmocka_unit_test(test_first_use_moves_no_caller),
+#endif
+      cmocka_unit_test(test_avoids_one_processor), cmocka_unit_test(test_keeps_what_others_chose),
+      cmocka_unit_test(test_helpers_leave_the_caller)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
