@@ -43,7 +43,7 @@ static void multiply(const job *j, const void *a, const void *b, void *c) {
 static void multiply_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   (void)worker;
-  int before = nd4c_openmp_enter(&j->blas->omp, j->width);
+  int before = nd4c_openblas_enter(j->blas, j->width);
   for (int64_t index = begin; index < end; index++) {
     multiply(j, j->a + index * j->m * j->k * j->bytes, j->b + index * j->k * j->n * j->bytes,
              j->c + index * j->m * j->n * j->bytes);

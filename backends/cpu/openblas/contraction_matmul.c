@@ -130,7 +130,7 @@ static bool multiply_vector(const job *j, int64_t index) {
 static void batch_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   (void)worker;
-  int before = nd4c_openmp_enter(&j->blas->omp, 1);
+  int before = nd4c_openblas_enter(j->blas, 1);
   for (int64_t index = begin; index < end; index++) {
     if (!multiply_vector(j, index)) {
       multiply(j, index, 0, j->p.m);
@@ -157,7 +157,7 @@ static void multiply_all(job *j, int32_t width) {
     nd4c_cpu_host->parallel_for(p->m, 64, width, row_range, j);
     return;
   }
-  int before = nd4c_openmp_enter(&j->blas->omp, width);
+  int before = nd4c_openblas_enter(j->blas, width);
   for (int64_t index = 0; index < p->batch; index++) {
     if (!multiply_vector(j, index)) {
       multiply(j, index, 0, p->m);

@@ -102,7 +102,7 @@ METHODS(real_single, false, true)
 METHODS(complex_single, true, true)
 
 static int enter(int32_t width) {
-  return nd4c_openmp_enter(&nd4c_openblas_get()->omp, width);
+  return nd4c_openblas_enter(nd4c_openblas_get(), width);
 }
 
 static void leave(int before) {

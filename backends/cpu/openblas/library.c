@@ -167,6 +167,13 @@ static void describe(nd4c_openblas *blas) {
            blas->openblas_get_corename(), kind, path, blas->lapack.text, warning);
 }
 
+/* OpenBLAS reads the variable itself, but nd4c tells it a number before each call. */
+static int32_t most_threads(void) {
+  const char *text = getenv("OPENBLAS_NUM_THREADS");
+  const long most = text != NULL ? strtol(text, NULL, 10) : 0;
+  return most > 0 && most < INT32_MAX ? (int32_t)most : INT32_MAX;
+}
+
 static void load(nd4c_openblas *blas) {
 #ifdef ND4C_WITHOUT_OPENBLAS
   snprintf(blas->text, sizeof blas->text, WITHOUT);
@@ -193,6 +200,7 @@ static void load(nd4c_openblas *blas) {
   if (blas->omp.set_num_threads == NULL && blas->parallel != OPENBLAS_SERIAL) {
     blas->openblas_set_num_threads(1);
   }
+  blas->most_threads = most_threads();
   find_lapack(blas, library);
   describe(blas);
   blas->ready = true;

@@ -56,7 +56,13 @@ typedef struct nd4c_openblas {
   ND4C_OPENBLAS_SYMBOLS(ND4C_OPENBLAS_FIELD)
 #undef ND4C_OPENBLAS_FIELD
   nd4c_lapack lapack;
+  int32_t most_threads; /* that OPENBLAS_NUM_THREADS allows; INT32_MAX: it says nothing */
 } nd4c_openblas;
+
+/* nd4c_openmp_enter within what the environment allows OpenBLAS. nd4c_openmp_leave ends it. */
+static inline int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width) {
+  return nd4c_openmp_enter(&blas->omp, width < blas->most_threads ? width : blas->most_threads);
+}
 
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
 const nd4c_openblas *nd4c_openblas_get(void);

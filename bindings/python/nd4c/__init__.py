@@ -44,9 +44,11 @@ __array_api_version__ = "2025.12"
 ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
+from nd4c import _thread_limits  # noqa: E402
 from nd4c._arrays import fast as _fast, foreign_names as _foreign_names  # noqa: E402 - last: they look at the functions and methods above
 
 _foreign_names.attach(Array)
+_thread_limits.attach()
 
 _MODULES = ("linalg", "fft", "random", "nn", "image", "graph", "numpy", "onnx", "ops", "errors", "memory", "plugins", "typing")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
