@@ -3,11 +3,15 @@
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/config/config.h"
+#include "base/os.h"
+#include "base/threads/parallel.h"
 #include "kernels/kernel_call.h"
 
 typedef struct subject {
@@ -174,6 +178,57 @@ static void test_threads_share_a_state(void **state) {
   }
 }
 
+static _Atomic int held, may_end;
+
+static void hold(void *user, int64_t begin, int64_t end, int32_t number) {
+  (void)user;
+  (void)begin;
+  (void)end;
+  (void)number;
+  atomic_fetch_add(&held, 1);
+  while (!atomic_load(&may_end)) {
+    nd4c_os_sleep(100000);
+  }
+}
+
+static void *hold_pool(void *argument) {
+  nd4c_parallel_for(2, 1, 2, hold, argument);
+  return NULL;
+}
+
+/* The only helper is busy for as long as another caller likes: the caller computes a product alone. */
+static void test_product_waits_for_no_helper(void **state) {
+  static const subject products[] = {
+      {"matmul", "openblas", ND4C_FLOAT64, {{200, 200}, {200, 200}}, {2, 2, 0}},
+      {"inner", "openblas", ND4C_FLOAT64, {{200, 200}, {200, 200}}, {2, 2, 0}},
+      {"linear", "openblas", ND4C_FLOAT32, {{200, 200}, {200, 200}, {200}}, {2, 2, 1}},
+  };
+  (void)state;
+  pthread_t holder;
+  assert_int_equal(nd4c_config_set("nd4c.width", "2"), ND4C_OK);
+  assert_int_equal(pthread_create(&holder, NULL, hold_pool, NULL), 0);
+  while (atomic_load(&held) < 2) {
+    nd4c_os_sleep(100000);
+  }
+  (void)alarm(20); /* it ends a program that waits for the helper */
+  for (size_t s = 0; s < sizeof products / sizeof *products; s++) {
+    call_frame frame;
+    make(&products[s], &frame);
+    frame.call.width = 2;
+    const nd4c_kernel *kernel = usable_kernel(&products[s], &frame);
+    if (kernel != NULL) {
+      prepare(kernel, &frame.call);
+      run_first(kernel, &frame);
+      unprepare(kernel, &frame.call);
+    }
+    release(&frame);
+  }
+  (void)alarm(0);
+  atomic_store(&may_end, 1);
+  assert_int_equal(pthread_join(holder, NULL), 0);
+  assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
+}
+
 static void test_child_after_fork_runs(void **state) {
   (void)state;
 #if defined(ND4C_THREAD_SANITIZER)
@@ -237,7 +292,8 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_small_work_stays_on_the_thread), cmocka_unit_test(test_threads_share_a_state),
-      cmocka_unit_test(test_child_after_fork_runs), cmocka_unit_test(test_failing_allocations)};
+      cmocka_unit_test(test_small_work_stays_on_the_thread), cmocka_unit_test(test_product_waits_for_no_helper),
+      cmocka_unit_test(test_threads_share_a_state), cmocka_unit_test(test_child_after_fork_runs),
+      cmocka_unit_test(test_failing_allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

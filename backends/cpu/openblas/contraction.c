@@ -16,14 +16,13 @@ typedef struct job {
   int64_t m, n, k, bytes;
   const char *a, *b;
   char *c;
-  int32_t width;
 } job;
 
-static void multiply(const job *j, const void *a, const void *b, void *c) {
+static void multiply(const job *j, int64_t rows, const void *a, const void *b, void *c) {
   static const double one[2] = {1, 0}, zero[2] = {0, 0};
   static const float onef[2] = {1, 0}, zerof[2] = {0, 0};
   const nd4c_openblas *blas = j->blas;
-  int m = (int)j->m, n = (int)j->n, k = (int)j->k;
+  int m = (int)rows, n = (int)j->n, k = (int)j->k;
   switch (j->wide) {
     case ND4C_FLOAT32:
       blas->cblas_sgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, n, 0, c, n);
@@ -43,10 +42,36 @@ static void multiply(const job *j, const void *a, const void *b, void *c) {
 static void multiply_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   (void)worker;
-  int before = nd4c_openblas_enter(j->blas, j->width);
+  int before = nd4c_openblas_enter(j->blas, 1);
   for (int64_t index = begin; index < end; index++) {
-    multiply(j, j->a + index * j->m * j->k * j->bytes, j->b + index * j->k * j->n * j->bytes,
+    multiply(j, j->m, j->a + index * j->m * j->k * j->bytes, j->b + index * j->k * j->n * j->bytes,
              j->c + index * j->m * j->n * j->bytes);
+  }
+  nd4c_openmp_leave(&j->blas->omp, before);
+}
+
+static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  int before = nd4c_openblas_enter(j->blas, 1);
+  multiply(j, end - begin, j->a + begin * j->k * j->bytes, j->b, j->c + begin * j->n * j->bytes);
+  nd4c_openmp_leave(&j->blas->omp, before);
+}
+
+/* All products, one after the other: in pieces if there are rows for them, else by OpenBLAS's own threads. */
+static void multiply_whole(job *j, int64_t batch, int32_t width) {
+  const int64_t grain = nd4c_openblas_rows(j->n, j->k);
+  const bool in_pieces = j->n > 1 && j->m >= 2 * grain;
+  const int before = in_pieces ? 0 : nd4c_openblas_enter(j->blas, width);
+  for (int64_t index = 0; index < batch; index++) {
+    if (in_pieces) {
+      nd4c_cpu_host->parallel_for(j->m, grain, nd4c_openblas_width(j->blas, width), row_range, j);
+    } else {
+      multiply(j, j->m, j->a, j->b, j->c);
+    }
+    j->a += j->m * j->k * j->bytes;
+    j->b += j->k * j->n * j->bytes;
+    j->c += j->m * j->n * j->bytes;
   }
   nd4c_openmp_leave(&j->blas->omp, before);
 }
@@ -72,11 +97,11 @@ static void product(const nd4c_contraction *contraction, int64_t batch, int64_t 
   j.a = a;
   j.b = b;
   j.c = c;
-  j.width = whole ? contraction->labels.call->width : 1;
+  const int32_t width = contraction->labels.call->width;
   if (whole) {
-    multiply_range(&j, 0, batch, 0);
+    multiply_whole(&j, batch, width);
   } else {
-    nd4c_cpu_parallel(batch, nd4c_cpu_grain(m * n * k), contraction->labels.call->width, multiply_range, &j);
+    nd4c_cpu_parallel(batch, nd4c_cpu_grain(m * n * k), width, multiply_range, &j);
   }
 }
 

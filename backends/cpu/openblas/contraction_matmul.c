@@ -142,9 +142,11 @@ static void batch_range(void *user, int64_t begin, int64_t end, int32_t worker) 
 static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const job *j = user;
+  int before = nd4c_openblas_enter(j->blas, 1);
   for (int64_t index = 0; index < j->p.batch; index++) {
     multiply(j, index, begin, end);
   }
+  nd4c_openmp_leave(&j->blas->omp, before);
 }
 
 static void multiply_all(job *j, int32_t width) {
@@ -153,8 +155,9 @@ static void multiply_all(job *j, int32_t width) {
     nd4c_cpu_host->parallel_for(p->batch, 1, width, batch_range, j);
     return;
   }
-  if (j->blas->omp.set_num_threads == NULL && p->m > 1 && p->n > 1) {
-    nd4c_cpu_host->parallel_for(p->m, 64, width, row_range, j);
+  const int64_t grain = nd4c_openblas_rows(p->n, p->k);
+  if (p->n > 1 && (p->m >= 2 * grain || (j->blas->omp.set_num_threads == NULL && p->m > 1))) {
+    nd4c_cpu_host->parallel_for(p->m, grain, nd4c_openblas_width(j->blas, width), row_range, j);
     return;
   }
   int before = nd4c_openblas_enter(j->blas, width);

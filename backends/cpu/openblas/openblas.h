@@ -59,9 +59,24 @@ typedef struct nd4c_openblas {
   int32_t most_threads; /* that OPENBLAS_NUM_THREADS allows; INT32_MAX: it says nothing */
 } nd4c_openblas;
 
-/* nd4c_openmp_enter within what the environment allows OpenBLAS. nd4c_openmp_leave ends it. */
+/* The width within what the environment allows OpenBLAS. */
+static inline int32_t nd4c_openblas_width(const nd4c_openblas *blas, int32_t width) {
+  return width < blas->most_threads ? width : blas->most_threads;
+}
+
+/* nd4c_openmp_enter within the same. nd4c_openmp_leave ends it. */
 static inline int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width) {
-  return nd4c_openmp_enter(&blas->omp, width < blas->most_threads ? width : blas->most_threads);
+  return nd4c_openmp_enter(&blas->omp, nd4c_openblas_width(blas, width));
+}
+
+/* Rows of a product with n columns and sums of k terms that are worth a thread: some ten microseconds, and so many that
+ * it costs little that every piece packs the right matrix. Threads of OpenBLAS's own division of a product wait for
+ * each other without sleeping: beside busy programs that takes several times as long as one thread, and pieces do not.
+ */
+static inline int64_t nd4c_openblas_rows(int64_t n, int64_t k) {
+  enum { LEAST = 64, MULTIPLICATIONS = 1 << 18 };
+  const int64_t rows = MULTIPLICATIONS / (n * k > 0 ? n * k : 1);
+  return rows > LEAST ? rows : LEAST;
 }
 
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
