@@ -1,8 +1,10 @@
 """Beside busy programs nd4c at its default width takes no longer than at width 1: times of both, in turns.
 
-    PYTHONPATH=build/release/python .cache/peers/bin/python bench/python/contention.py [--loads 0,2,4,16] [--json] [ROW...]
+    PYTHONPATH=build/release/python .cache/peers/bin/python bench/python/contention.py [--loads 0,2,4,16] [--drawn N] [--json] [ROW...]
 
-Rows are a run of the digits model 2,000 times, a BERT of four layers, and ops called one by one. The load is that many
+Rows are a run of the digits model 2,000 times, a BERT of four layers, ops called one by one, and mixed plans, in which nd4c's
+own loops stand before and after a product of oneDNN's or OpenBLAS's. --drawn adds so many calls of any op, dtype, layout and
+size, drawn from the op table by --seed. The load is that many
 processes that count. Each variant works in a process of its own: width 1, the default width, and ONNX Runtime for models if
 it is installed. They take turns, so that the machine's other work meets all of them. A ratio is the default width's time
 over that of width 1, the median of the rounds' quotients; with no load it also says what the second thread brings. Exit
@@ -17,6 +19,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+import drawn_calls
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BAR, BAR_ALONE, IDLE_BAR = 1.25, 1.05, 0.002  # the last: seconds of processor time in half a second
@@ -35,7 +39,10 @@ ROWS = {
     "conv 1x16x56x56": 100,
     "eigvalsh, 50": 50,
     "svd, 50": 20,
+    "mixed plan, f32": 50,
+    "mixed plan, f64": 20,
 }
+ROUND_SECONDS = 0.02  # of a drawn call
 MODELS = ("digits model", "BERT, 4 layers")
 
 
@@ -95,7 +102,14 @@ def ours():
     small, million, many = array(5000), array(10**6), array(10**5)
     m128, m512, m200, m50 = array(128, 128), array(512, 512), array(200, 200, dtype=np.float64), array(50, 50, dtype=np.float64)
     x, w = array(1, 16, 56, 56), array(16, 16, 3, 3)
+    def mixed(m):
+        """Two loops of nd4c's, a vendor's product, and two loops more. Two pools would spin against each other here."""
+        plan = nd4c.compile(lambda x: nd4c.tanh(nd4c.sqrt(nd4c.abs(nd4c.exp(x) * 0.01 @ m))))
+        return lambda: plan(m)
+
     return {
+        "mixed plan, f32": lambda: mixed(array(256, 256)),
+        "mixed plan, f64": lambda: mixed(array(300, 300, dtype=np.float64)),
         "digits model": digits_model,
         "BERT, 4 layers": lambda: model(*bert()),
         "a ** 2, 5,000": lambda: lambda: small**2,
@@ -136,7 +150,7 @@ def work(kind):
     """A worker: reads a row's name from each line, makes its calls, answers with seconds a call; "idle" answers with the
     processor time of half a second in which nothing is called."""
     rows = onnxruntime_rows() if kind == "onnxruntime" else ours()
-    made = {}
+    made, counts = {}, {}
     print("ready", flush=True)
     for line in sys.stdin:
         name = line.strip()
@@ -147,9 +161,11 @@ def work(kind):
             print(time.process_time() - begin, flush=True)
             continue
         if name not in made:
-            made[name] = rows[name]()
+            made[name] = rows[name]() if name in rows else drawn_calls.make(drawn_calls.parse(name))
+            begin = time.perf_counter()
             made[name]()
-        call, count = made[name], ROWS[name]
+            counts[name] = ROWS.get(name) or min(max(int(ROUND_SECONDS / (time.perf_counter() - begin)), 1), 1000)
+        call, count = made[name], counts[name]
         begin = time.perf_counter()
         for _ in range(count):
             call()
@@ -215,6 +231,8 @@ def main():
     parser.add_argument("rows", nargs="*", help="rows to measure, by their first letters")
     parser.add_argument("--loads", default="0,2,4,16", help="numbers of busy processes")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--drawn", type=int, default=0, metavar="N", help="so many calls drawn from the op table")
+    parser.add_argument("--seed", default="1", help="what draws them")
     parser.add_argument("--old", help="the python folder of another build, measured as well")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
@@ -222,6 +240,7 @@ def main():
     if arguments.worker:
         return work(arguments.worker)
     rows = [row for row in ROWS if not arguments.rows or any(row.startswith(name) for name in arguments.rows)]
+    rows += drawn_calls.draw(arguments.seed, arguments.drawn)
     workers = {"width 1": Worker("nd4c", 1), "default": Worker("nd4c", 0)}
     if arguments.old:
         workers["old"] = Worker("nd4c", 0, arguments.old)
@@ -240,7 +259,7 @@ def main():
                     results.append({"row": row, "load": load, "ratio": ratio, **medians})
                     if not arguments.json:
                         shown = "  ".join(f"{name} {seconds * 1e6:.1f}" for name, seconds in medians.items())
-                        print(f"{load:2} busy  {row:16} {ratio:5.2f} of width 1{'  MISSED' if bad else ''}   us: {shown}", flush=True)
+                        print(f"{load:2} busy  {row:32} {ratio:5.2f} of width 1{'  MISSED' if bad else ''}   us: {shown}", flush=True)
         for name, worker in workers.items():
             if worker.kind == "nd4c":
                 idle = worker.ask("idle")
