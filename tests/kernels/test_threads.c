@@ -200,6 +200,7 @@ static void *hold_pool(void *argument) {
 static void test_product_waits_for_no_helper(void **state) {
   static const subject products[] = {
       {"matmul", "openblas", ND4C_FLOAT64, {{200, 200}, {200, 200}}, {2, 2, 0}},
+      {"matmul", "openblas", ND4C_FLOAT64, {{40, 200}, {200, 400}}, {2, 2, 0}},
       {"inner", "openblas", ND4C_FLOAT64, {{200, 200}, {200, 200}}, {2, 2, 0}},
       {"linear", "openblas", ND4C_FLOAT32, {{200, 200}, {200, 200}, {200}}, {2, 2, 1}},
   };

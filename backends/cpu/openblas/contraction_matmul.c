@@ -68,12 +68,18 @@ static blas_matrix matrix_of(const job *j, const nd4c_cpu_matrices *x, int64_t i
   return result;
 }
 
-/* Rows [begin, end) of the product of one pair of matrices. */
-static void multiply(const job *j, int64_t index, int64_t begin, int64_t end) {
+/* A part of a result: its first row and column, and how many of each. */
+typedef struct part {
+  int64_t row, rows, column, columns;
+} part;
+
+/* A part of the product of one pair of matrices. */
+static void multiply(const job *j, int64_t index, part of) {
   blas_matrix a = matrix_of(j, &j->p.a, index), b = matrix_of(j, &j->p.b, index), y = matrix_of(j, &j->p.y, index);
-  a.data += begin * (a.by_columns ? 1 : a.leading) * j->bytes;
-  y.data += begin * y.leading * j->bytes;
-  int m = (int)(end - begin), n = (int)j->p.n, k = (int)j->p.k;
+  a.data += of.row * (a.by_columns ? 1 : a.leading) * j->bytes;
+  b.data += of.column * (b.by_columns ? b.leading : 1) * j->bytes;
+  y.data += (of.row * y.leading + of.column) * j->bytes;
+  int m = (int)of.rows, n = (int)of.columns, k = (int)j->p.k;
   int ta = a.by_columns ? CBLAS_TRANSPOSED : CBLAS_AS_IS, tb = b.by_columns ? CBLAS_TRANSPOSED : CBLAS_AS_IS;
   const nd4c_openblas *blas = j->blas;
   const double one[2] = {1, 0}, zero[2] = {0, 0};
@@ -133,7 +139,7 @@ static void batch_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   int before = nd4c_openblas_enter(j->blas, 1);
   for (int64_t index = begin; index < end; index++) {
     if (!multiply_vector(j, index)) {
-      multiply(j, index, 0, j->p.m);
+      multiply(j, index, (part){0, j->p.m, 0, j->p.n});
     }
   }
   nd4c_openmp_leave(&j->blas->omp, before);
@@ -144,7 +150,17 @@ static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   int before = nd4c_openblas_enter(j->blas, 1);
   for (int64_t index = 0; index < j->p.batch; index++) {
-    multiply(j, index, begin, end);
+    multiply(j, index, (part){begin, end - begin, 0, j->p.n});
+  }
+  nd4c_openmp_leave(&j->blas->omp, before);
+}
+
+static void column_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const job *j = user;
+  int before = nd4c_openblas_enter(j->blas, 1);
+  for (int64_t index = 0; index < j->p.batch; index++) {
+    multiply(j, index, (part){0, j->p.m, begin, end - begin});
   }
   nd4c_openmp_leave(&j->blas->omp, before);
 }
@@ -160,10 +176,15 @@ static void multiply_all(job *j, int32_t width) {
     nd4c_cpu_host->parallel_for(p->m, grain, nd4c_openblas_width(j->blas, width), row_range, j);
     return;
   }
+  const int64_t column_grain = nd4c_openblas_rows(p->m, p->k);
+  if (p->m > 1 && p->n >= 2 * column_grain) {
+    nd4c_cpu_host->parallel_for(p->n, column_grain, nd4c_openblas_width(j->blas, width), column_range, j);
+    return;
+  }
   int before = nd4c_openblas_enter(j->blas, width);
   for (int64_t index = 0; index < p->batch; index++) {
     if (!multiply_vector(j, index)) {
-      multiply(j, index, 0, p->m);
+      multiply(j, index, (part){0, p->m, 0, p->n});
     }
   }
   nd4c_openmp_leave(&j->blas->omp, before);
