@@ -42,6 +42,11 @@ static bool read_shape(PyObject *object, making *m) {
   for (Py_ssize_t i = 0; i < rank; i++) {
     m->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(object, i));
     if (m->shape[i] == -1 && PyErr_Occurred() != NULL) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        PyErr_Format(PyExc_ValueError,
+                     "the extent %R of a shape does not fit 64 bits (Maximum allowed dimension exceeded)",
+                     PyTuple_GetItem(object, i));
+      }
       return false;
     }
   }

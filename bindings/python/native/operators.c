@@ -36,6 +36,16 @@ static inline bool is_torn(nd4c_op op, PyObject *a, PyObject *b) {
   return one != other && (one == ND4C_UINT64 || other == ND4C_UINT64);
 }
 
+/* A quotient of integers is a float, so that a Python integer beyond the array's dtype may divide it: the package
+ * computes that. */
+static bool is_beyond_in_quotient(nd4c_op op) {
+  if (op != ND4C_OP_true_divide || !PyErr_ExceptionMatches(PyExc_OverflowError)) {
+    return false;
+  }
+  PyErr_Clear();
+  return true;
+}
+
 static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   nd4c_array *out = NULL;
   if (is_array(a) && is_array(b)) {
@@ -50,7 +60,7 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   native_operand other;
   native_state state = native_operand_lend(forward ? b : a, handle_of(array), &other);
   if (state != NATIVE_READY) {
-    return state == NATIVE_REFUSED ? unmixed(op, a, b) : NULL;
+    return state == NATIVE_REFUSED || is_beyond_in_quotient(op) ? unmixed(op, a, b) : NULL;
   }
   nd4c_status status =
       forward ? call_op(op, handle_of(a), other.handle, &out) : call_op(op, other.handle, handle_of(b), &out);
@@ -67,7 +77,7 @@ static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
     return binary(op, self, value);
   }
   native_state state = native_operand_lend(value, handle_of(self), &other);
-  if (state == NATIVE_FAILED) {
+  if (state == NATIVE_FAILED && !is_beyond_in_quotient(op)) {
     return NULL;
   }
   if (state == NATIVE_READY) {

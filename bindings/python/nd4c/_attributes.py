@@ -34,6 +34,14 @@ def ints(values):
         raise
 
 
+def extents(shape):
+    """A shape as bytes; the error of an extent that is too large is NumPy's."""
+    try:
+        return ints(shape)
+    except OverflowError as error:
+        raise ValueError("the extents of a shape: %s (Maximum allowed dimension exceeded)" % error) from None
+
+
 def _floats(values):
     return struct.pack("%dd" % len(values), *values)
 

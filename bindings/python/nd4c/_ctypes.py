@@ -11,7 +11,7 @@ from importlib import import_module
 from operator import index as _index
 
 from nd4c import _abi, _attributes, _dtypes
-from nd4c._attributes import convert as _convert, ints
+from nd4c._attributes import convert as _convert, extents, ints
 from nd4c._errors import error as _error
 from nd4c._hidden import hide_buffer
 from nd4c._library import holding, releasing
@@ -303,7 +303,7 @@ def _operator(name):
     call = releasing["nd4c_" + name]
     number = _abi.NUMBERS[name]
     compares = name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-    inverts = name == "power"
+    inverts, divides = name == "power", name == "true_divide"
     integers = name.startswith("bitwise")
 
     def op(a, b):
@@ -316,7 +316,7 @@ def _operator(name):
             elif type(b) is not Array:
                 y = _operand(b, a)
         except OverflowError:
-            if not compares:
+            if not compares and not divides:
                 raise
             x = NotImplemented
         if x is NotImplemented or y is NotImplemented or (inverts and _may_invert(a, b)):
@@ -346,12 +346,17 @@ def _in_place(name):
     a new array."""
     call, forward = releasing["nd4c_" + name], _operator(name)
     number = _abi.NUMBERS[name]
-    inverts = name == "power"
+    inverts, divides = name == "power", name == "true_divide"
 
     def operator(self, other):
         if type(self) is Array and not _rank(self):
             return forward(self, other)
-        operand = other if type(other) is Array else _operand(other, self)
+        try:
+            operand = other if type(other) is Array else _operand(other, self)
+        except OverflowError:
+            if not divides:
+                raise
+            operand = NotImplemented
         if operand is NotImplemented or (inverts and _may_invert(self, other)):
             return _registered["in_place"](number, self, other)
         status = call(self, operand, byref(self))
@@ -658,7 +663,7 @@ _full = _maker("nd4c_array_full", c_double)
 def _shaped(call, doc):
     def make(shape, dtype, device=None):
         out = _new()
-        status = call(dtype.number, len(shape), ints(shape), device, byref(out))
+        status = call(dtype.number, len(shape), extents(shape), device, byref(out))
         if status:
             raise _error(status)
         return out
@@ -673,7 +678,7 @@ zeros = _shaped(_zeros, "An array of zeros.")
 def full(shape, value, dtype, device=None):
     """An array of one value, given as a float."""
     out = _new()
-    status = _full(dtype.number, len(shape), ints(shape), value, device, byref(out))
+    status = _full(dtype.number, len(shape), extents(shape), value, device, byref(out))
     if status:
         raise _error(status)
     return out

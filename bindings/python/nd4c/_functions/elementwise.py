@@ -4,6 +4,7 @@ from operator import index as _index
 from nd4c import _dtypes
 from nd4c._abi import NUMBERS as _N
 from nd4c._core import calls as _calls
+from nd4c._creation import asarray
 from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
 from nd4c._functions import ufunc as _ufunc
 from nd4c._functions.elementwise_table import ONE, TWO, rows
@@ -61,9 +62,11 @@ def _is_infinite(x, out=None):
 def _power(x1, x2):
     """x1 ** x2, of which the C library rounds integers to negative powers to 0, where NumPy refuses."""
     if (x2.dtype.kind if type(x2) in ARRAYS else "i" if type(x2) is int else "") == "i" and (
-            (x1.dtype.kind if type(x1) in ARRAYS else "i" if type(x1) in (int, bool) else "") in "iu"):
+            (x1.dtype.kind if type(x1) in ARRAYS else "i" if type(x1) in (int, bool) else "f") in "iu"):
         least = x2 if type(x2) is int else int(_op("min")(x2, None, False)) if x2.size else 0
         if least < 0:
+            if type(x2) is int and type(x1) in ARRAYS:
+                asarray(x2, dtype=x1.dtype)  # an OverflowError, if x1's dtype does not hold the power, is NumPy's first
             raise ValueError("pow: integers to negative integer powers are not allowed; make one of them floats")
     return _op("power")(x1, x2)
 

@@ -75,7 +75,8 @@ def _dtype_of_out(x, out, name):
     return into.dtype if into is not None and _castable(x.dtype, into.dtype) else None
 
 
-def _total(name, identity, combine, doc):
+def _total(name, identity, combine, truth, either, doc):
+    """truth and either: what computes the sum or product of an axis of bools, and of two of them."""
     call = _op(name)
 
     def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **wrong):
@@ -91,9 +92,13 @@ def _total(name, identity, combine, doc):
             dtype = _dtype_of_out(x, out, name)
         if where is not True:
             x = masked(x, where, identity, name)
-        result = call(x, axes_of(axis, x.ndim, name), keepdims, _number(dtype))
+        bools = dtype is not None and _dtypes.of(dtype) is _bool
+        if bools:
+            result = _op(truth)(_cast(x, _bool), axes_of(axis, x.ndim, name), keepdims)
+        else:
+            result = call(x, axes_of(axis, x.ndim, name), keepdims, _number(dtype))
         if initial is not None:
-            result = _op(combine)(result, _of_dtype(initial, result.dtype, name))
+            result = _op(either if bools else combine)(result, _of_dtype(initial, result.dtype, name))
         return _finish(result, out, "unsafe", name)
     return _named(function, name, doc)
 
@@ -104,7 +109,7 @@ def _named(function, name, doc):
     return _explained(function)
 
 
-sum = _total("sum", 0, "add", """Sum over axes (None: all).
+sum = _total("sum", 0, "add", "any", "logical_or", """Sum over axes (None: all).
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
     Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element is cast to it first.
@@ -116,7 +121,7 @@ sum = _total("sum", 0, "add", """Sum over axes (None: all).
     >>> nd4c.sum([1, 2, 3], initial=10, where=[True, False, True])
     array(14)
     """)
-prod = _total("prod", 1, "multiply", """Product over axes (None: all).
+prod = _total("prod", 1, "multiply", "all", "logical_and", """Product over axes (None: all).
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
     Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each element is cast to it first.
@@ -248,9 +253,7 @@ def _averaged(x, dtype):
     if dtype is None:
         return _cast(x, _float64) if x.dtype.kind in "biu" else x
     dtype = _dtypes.of(dtype)
-    if dtype.kind in "biu":
-        return _cast(x, _float64)
-    return _cast(x, dtype)
+    return _cast(_cast(x, dtype), _float64) if dtype.kind in "biu" else _cast(x, dtype)
 
 
 def _in_dtype(result, dtype):
@@ -377,7 +380,14 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
 
 # -- running sums and differences ------------------------------------------------------------------------------------
 
-def _running(name, doc):
+def _with_first(x, axis, value):
+    """x with one element more along an axis, which comes first."""
+    shape = x.shape[:axis] + (1,) + x.shape[axis + 1:]
+    return _op("concat")([broadcast_to(asarray(int(value), dtype=x.dtype), shape), x], axis)
+
+
+def _running(name, extreme, doc):
+    """extreme: the running extremum that is the function of bools."""
     call = _op(name)
 
     def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False, **wrong):
@@ -394,11 +404,16 @@ def _running(name, doc):
             axis = _normalize_axis(axis, x.ndim, name)
         if dtype is None:
             dtype = _dtype_of_out(x, out, name)
-        return _finish(call(x, axis, False, False, include_initial, _number(dtype)), out, "unsafe", name)
+        if dtype is not None and _dtypes.of(dtype) is _bool:
+            bits = _op(extreme)(_cast(_cast(x, _bool), _uint8), axis)[0]
+            result = _cast(_with_first(bits, axis, extreme == "cumulative_min") if include_initial else bits, _bool)
+        else:
+            result = call(x, axis, False, False, include_initial, _number(dtype))
+        return _finish(result, out, "unsafe", name)
     return _named(function, name, doc)
 
 
-cumulative_sum = _running("cumulative_sum", """Sums of the elements up to each one along an axis.
+cumulative_sum = _running("cumulative_sum", "cumulative_max", """Sums of the elements up to each one along an axis.
 
     Shapes: that of x; an array of one axis need not name it; include_initial: one element longer, a 0 first.
     Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element is cast to it first.
@@ -411,7 +426,7 @@ cumulative_sum = _running("cumulative_sum", """Sums of the elements up to each o
     >>> nd4c.cumulative_sum([1, 2, 3], include_initial=True)
     array([0, 1, 3, 6])
     """)
-cumulative_prod = _running("cumulative_prod", """Products of the elements up to each one along an axis.
+cumulative_prod = _running("cumulative_prod", "cumulative_min", """Products of the elements up to each one along an axis.
 
     Shapes: that of x; an array of one axis need not name it; include_initial: one element longer, a 1 first.
     Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each element is cast to it first.

@@ -146,6 +146,24 @@ def _out_of_range(plan, operands, loop):
                        for one in operands])
 
 
+def _check_casts(plan, operands, loop, casting):
+    """The rules "no" and "equiv" hold for operands, too; a dtype that a search finds is always safe to cast to.
+
+    Python's numbers take the dtype of the loop by themselves. NumPy compares int64 with uint64, and tests bools for NaN,
+    as they are."""
+    if casting not in ("no", "equiv"):
+        return
+    kept = {"int64", "uint64"} if plan.comparison else {"bool"} if plan.results == "?" and "b" in plan.loops else set()
+    if plan.results == INEXACT and loop.kind in "iu":
+        loop = _dtypes.by_name["float64"]
+    for place, one in enumerate(operands):
+        if type(one) in ARRAYS and one.dtype.name in kept and loop is not one.dtype and loop.kind != "c":
+            continue
+        if type(one) in ARRAYS and one.dtype is not loop:
+            raise TypeError("%s: Cannot cast input %d from %s to %s with casting rule %r"
+                            % (plan.name, place, one.dtype, loop, casting))
+
+
 def _compute(plan, operands, dtype, casting):
     if plan.truth:
         if dtype is not None:
@@ -161,12 +179,15 @@ def _compute(plan, operands, dtype, casting):
                 return plan.call(*operands)  # dtypes that NumPy lacks: the C library decides
             raise TypeError(_REFUSED % (plan.name, ", ".join(
                 one.dtype.name if type(one) in ARRAYS else type(one).__name__ for one in operands)))
+        _check_casts(plan, operands, loop, casting)
     try:
         arrays = _converted(plan, operands, loop)
     except OverflowError:
-        if not plan.comparison:
+        if plan.comparison:
+            return _out_of_range(plan, operands, loop)
+        if plan.results != INEXACT or loop.kind not in "iu":
             raise
-        return _out_of_range(plan, operands, loop)
+        arrays = _converted(plan, operands, _dtypes.by_name["float64"])  # the result is a float: so may the integers be
     return plan.computed(arrays, loop)
 
 

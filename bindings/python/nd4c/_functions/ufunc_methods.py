@@ -11,6 +11,7 @@ _RUNNING = {"add": "cumulative_sum", "multiply": "cumulative_prod"}
 _RUNNING_EXTREMA = {"maximum": "cumulative_max", "minimum": "cumulative_min"}
 _GROUPED = {"add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
             "bitwise_xor", "fmax", "fmin", "gcd", "lcm", "hypot", "logaddexp", "logaddexp2"}
+_UNSIGNED = {"gcd", "hypot"}  # their results are never negative
 _NOTHING = object()
 
 
@@ -27,8 +28,18 @@ def _given(function, array, dtype, out, where):
         into = output(out, where)
         dtype = None if into is None or castable(_summed(function, x.dtype), into.dtype, "safe") else into.dtype
     if dtype is not None:
-        return cast(x, _dtypes.of(dtype))
+        return cast(x, _named(function.plan, _dtypes.of(dtype), where))
     return cast(x, _stepping(function, x.dtype, where))
+
+
+def _named(plan, dtype, where):
+    """The dtype that a caller asks for: one that the function both takes and gives."""
+    letters = plan.loops if plan.results == plan.loops else plan.results
+    if dtype.char != "V" and dtype.char not in letters:
+        raise TypeError("%s: No loop matching the specified signature and casting was found: dtype %s" % (where, dtype))
+    if dtype.kind == "b" and plan.bools:
+        raise TypeError(plan.bools)
+    return dtype
 
 
 def _stepping(function, dtype, where):
@@ -66,10 +77,10 @@ def reduced(function, array, axis, dtype, out, keepdims=False, initial=_NOTHING,
     """function.reduce: see _ufunc.reduce."""
     name = _checked(function, "reduce")
     x = as_array(array, name)
-    whole = function.__name__ in _REDUCTIONS and x.dtype.kind != "U" and not (
-        function.__name__ in ("maximum", "minimum") and x.dtype.kind in "bc")
     axes = normalize_axes(axis, x.ndim, name) if x.ndim or axis not in (0, -1) else ()
     x = _given(function, x, dtype, out, name)
+    whole = function.__name__ in _REDUCTIONS and x.dtype.kind != "U" and not (
+        function.__name__ in ("maximum", "minimum") and x.dtype.kind in "bc")
     reorderable = function.identity is not None or function.__name__ in ("maximum", "minimum", "fmax", "fmin")
     if len(axes) > 1 and not reorderable:
         raise ValueError("%s: reduction operation '%s' is not reorderable, so at most one axis may be specified"
@@ -89,13 +100,22 @@ def reduced(function, array, axis, dtype, out, keepdims=False, initial=_NOTHING,
         if where is not True:
             x = masked(x, where, _neutral(function, x.dtype, start))
         result = _by_reduction(function, x, axes) if whole else _stepwise(function, x, axes)
+        if first is None and start is not None and function.__name__ in _UNSIGNED and all(x.shape[one] == 1 for one in axes):
+            first = _neutral(function, x.dtype, start)  # NumPy begins with the identity, which makes -3 a 3
         result = result if first is None else function(first, result)
     else:
         mask = None if where is True else op("broadcast_to")(as_array(where, name), x.shape)
-        result = _one_by_one(function, x, axes[0], first, mask) if axes else op("copy")(x)
+        result = _one_by_one(function, x, axes[0], first, mask) if axes else _beside(function, x, first, mask)
     if not keepdims:
         result = op("reshape")(result, tuple([n for place, n in enumerate(x.shape) if place not in axes]))
     return finish(result, out, where=name)
+
+
+def _beside(function, x, first, mask):
+    """What a reduction over no axis gives: each element after `first`, if there is one."""
+    if first is None:
+        return op("copy")(x)
+    return function(first, x) if mask is None else op("where")(mask, function(first, x), first)
 
 
 def _kept(shape, axes):

@@ -1,0 +1,151 @@
+"""The manners of NumPy 2 in the calls that surprise first: Python's numbers beyond a dtype, rules of casting, dtypes of sums,
+reductions of one element, shapes of no element. Each test makes one call with NumPy and with nd4c.numpy."""
+import operator
+
+import numpy as np
+import pytest
+
+import nd4c
+import nd4c.numpy as xp
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+INTEGERS = ("int8", "uint8", "int16", "int64", "uint64", "bool")
+BEYOND = (2, 256, -1, -300, 2 ** 40, 2 ** 63, 2 ** 64, -2 ** 70)
+
+
+def outcome(function, module):
+    try:
+        return function(module)
+    except Exception as error:
+        return error
+
+
+def alike(function, text, tolerance=0):
+    """The same dtype, shape and elements, or an error of the same built-in class."""
+    wanted, got = outcome(function, np), outcome(function, xp)
+    if isinstance(wanted, Exception):
+        kinds = [one for one in type(wanted).__mro__ if one.__module__ == "builtins"]
+        assert isinstance(got, kinds[0]), "%s: NumPy raises %r, here %r" % (text, wanted, got)
+        return
+    assert not isinstance(got, Exception), "%s: %r" % (text, got)
+    assert type(got) is nd4c.Array, text
+    wanted = np.asarray(wanted)
+    assert (str(got.dtype), got.shape) == (wanted.dtype.name, wanted.shape), (text, got, wanted)
+    np.testing.assert_allclose(np.asarray(got), wanted, rtol=tolerance, err_msg=text)
+
+
+# -- Python's numbers ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["truediv", "add", "mul", "floordiv", "mod", "and_", "lt", "eq"])
+def test_operators_with_numbers_beyond_the_dtype(name):
+    compute = getattr(operator, name)
+    for dtype in INTEGERS:
+        for number in BEYOND:
+            if name in ("lt", "eq") and dtype == "bool" and not -2 ** 63 <= number < 2 ** 63:
+                continue  # NumPy refuses to compare bools with these
+            alike(lambda m: compute(m.asarray([1, 1, 0, 1], dtype=dtype), number), "%s %s %s" % (dtype, name, number))
+            alike(lambda m: compute(number, m.asarray([1, 1, 1], dtype=dtype)), "%s %s %s" % (number, name, dtype))
+
+
+@pytest.mark.parametrize("name", ["divide", "true_divide", "add", "maximum", "remainder", "arctan2", "hypot", "copysign", "fmod",
+                                  "power", "gcd"])
+def test_functions_with_numbers_beyond_the_dtype(name):
+    for dtype in INTEGERS:
+        for number in BEYOND:
+            alike(lambda m: getattr(m, name)(m.asarray([1, 1, 1], dtype=dtype), number), "%s(%s, %s)" % (name, dtype, number), 1e-3)
+            alike(lambda m: getattr(m, name)(number, m.asarray([1, 1, 1], dtype=dtype)), "%s(%s, %s)" % (name, number, dtype), 1e-3)
+
+
+def test_quotients_beyond_the_dtype_into_an_array():
+    alike(lambda m: operator.itruediv(m.asarray([1, 2], dtype="uint8"), 256), "uint8 /= 256")
+    alike(lambda m: m.divide(m.asarray([1, 2], dtype="uint8"), 256, out=m.zeros(2)), "out of float64")
+    alike(lambda m: m.divide(m.asarray([1, 2], dtype="uint8"), 256, out=m.zeros(2, dtype="float32")), "out of float32")
+    alike(lambda m: m.divide(m.asarray([1, 2], dtype="uint8"), 256, out=m.zeros(2, dtype="int8")), "out of int8")
+    alike(lambda m: m.asarray([1.0]) / 10 ** 400, "float64 / 10**400")
+    alike(lambda m: m.asarray([1]) / 10 ** 400, "int64 / 10**400")
+
+
+def test_powers_of_floats_and_integers():
+    for base in (0.5, 2.0, 2, -2, True):
+        for dtype in ("int8", "int32", "int64", "uint8", "float32"):
+            for exponents in ([-1, 2], [1, 2], [], -3):
+                if dtype == "uint8" and exponents in ([-1, 2], -3):
+                    continue
+                alike(lambda m: m.power(base, m.asarray(exponents, dtype=dtype)), "power(%r, %s %s)" % (base, dtype, exponents))
+                alike(lambda m: base ** m.asarray(exponents, dtype=dtype), "%r ** %s %s" % (base, dtype, exponents))
+    alike(lambda m: m.power(0.5, m.asarray([-1, 2]), out=m.zeros(2)), "power into floats")
+
+
+# -- casting ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind", "unsafe"])
+def test_casting_of_inputs(casting):
+    pairs = [("int32", "int64"), ("int64", "int64"), ("int64", "float32"), ("uint8", "int8"), ("bool", "int64"), ("float32", "float64"),
+             ("int64", "uint64"), ("int16", "int16"), ("float64", "float64")]
+    for name in ("add", "multiply", "hypot", "equal", "less", "logical_and", "bitwise_and", "divide", "power", "maximum", "gcd"):
+        for a, b in pairs + [(b, a) for a, b in pairs]:
+            alike(lambda m: getattr(m, name)(m.asarray([1, 1], dtype=a), m.asarray([1, 1], dtype=b), casting=casting),
+                  "%s(%s, %s, casting=%r)" % (name, a, b, casting), 1e-6)
+    for name in ("sqrt", "negative", "floor", "isnan", "logical_not", "abs", "square", "signbit"):
+        for dtype in ("bool", "int16", "int64", "float32", "float64"):
+            alike(lambda m: getattr(m, name)(m.asarray([1, 1], dtype=dtype), casting=casting),
+                  "%s(%s, casting=%r)" % (name, dtype, casting))
+    alike(lambda m: m.add(m.asarray([1, 2], dtype="int8"), 2, casting="no"), "a Python number has no dtype")
+
+
+# -- reductions ------------------------------------------------------------------------------------------------------
+
+NAMED = [{}, {"axis": None}, {"keepdims": True}, {"initial": 4}, {"axis": ()}, {"dtype": "float64"}, {"dtype": bool}, {"initial": None}]
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "power", "hypot", "gcd", "lcm", "maximum", "minimum",
+                                  "logaddexp", "bitwise_and", "logical_or", "copysign", "floor_divide", "equal"])
+def test_reductions_of_few_elements(name):
+    for dtype in ("int32", "float32", "float64", "bool"):
+        for values in ([-3], [5], [], [[5], [6]], 7):
+            if values == [] and name == "lcm":
+                continue
+            for named in NAMED:
+                if values == [] and "dtype" in named:
+                    continue  # NumPy decides by the dtype, nd4c by the missing identity
+                alike(lambda m: getattr(m, name).reduce(m.asarray(np.asarray(values, dtype=dtype)), **named),
+                      "%s.reduce(%s %s, %s)" % (name, dtype, values, named), 2e-3 if dtype == "bool" else 1e-6)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "nansum", "nanprod", "cumsum", "cumprod"])
+def test_sums_of_bools_and_integers(name):
+    for source in ("int32", "float64", "bool", "uint8"):
+        for values in ([0, 2, 3], [0, 0], [0.9, 0.9, 1.9, 0.2], [[1, 2], [0, 0]]):
+            for dtype in (bool, int, "float32"):
+                array = np.asarray(values).astype(source)
+                for named in ({}, {"axis": -1}):
+                    alike(lambda m: getattr(m, name)(m.asarray(array), dtype=dtype, **named),
+                          "%s(%r, dtype=%s, %s)" % (name, array, dtype, named), 1e-6)
+                    if name[:3] != "nan":
+                        alike(lambda m: getattr(m.asarray(array), name)(dtype=dtype, **named),
+                              "%r.%s(dtype=%s, %s)" % (array, name, dtype, named), 1e-6)
+    if name in ("sum", "prod"):
+        alike(lambda m: getattr(m, name)(m.asarray([0, 2, 3]), dtype=bool, initial=3), "initial")
+        alike(lambda m: getattr(m, name)([2, 0, 3], dtype=bool, where=m.asarray([True, False, True])), "where")
+        alike(lambda m: getattr(m, name)([[0, 2], [1, 1]], dtype=bool, axis=0, keepdims=True), "keepdims")
+        alike(lambda m: getattr(m, name)(m.zeros((0, 2)), dtype=bool, axis=0), "no element")
+
+
+def test_running_sums_of_bools_with_their_first():
+    for name in ("cumulative_sum", "cumulative_prod"):
+        alike(lambda m: getattr(m, name)(m.asarray([0, 2, 0]), dtype=bool, include_initial=True), name)
+
+
+def test_trace_of_bools():
+    alike(lambda m: m.trace(m.asarray([[1, 2], [0, 0]]), dtype=bool), "trace")
+
+
+# -- shapes ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
+def test_shapes_without_elements(name):
+    """A 0 among the extents gives no leave for the others to overflow: NumPy multiplies without it."""
+    for shape in [(2 ** 40, 2 ** 40, 0), (0, 2 ** 40, 2 ** 40), (2 ** 62, 0, 4), (2 ** 63, 0), (2 ** 31, 2 ** 31, 2), (2 ** 62, 0, 0),
+                  (2 ** 40, 2 ** 19, 0), (2 ** 40, 2 ** 22, 0), (2 ** 30, 0, 2 ** 29), (-1, 0), (0, -1), (2 ** 63 - 1, 0), (0, 3), 0]:
+        for dtype in ("float64", "uint8", "complex128"):
+            alike(lambda m: getattr(m, name)(shape, dtype=dtype), "%s(%s, %s)" % (name, shape, dtype))
