@@ -149,3 +149,29 @@ def test_shapes_without_elements(name):
                   (2 ** 40, 2 ** 19, 0), (2 ** 40, 2 ** 22, 0), (2 ** 30, 0, 2 ** 29), (-1, 0), (0, -1), (2 ** 63 - 1, 0), (0, 3), 0]:
         for dtype in ("float64", "uint8", "complex128"):
             alike(lambda m: getattr(m, name)(shape, dtype=dtype), "%s(%s, %s)" % (name, shape, dtype))
+
+
+# -- values ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+                                   "complex64", None])
+def test_full_at_the_ends_of_dtypes(dtype):
+    for value in (1, -1, 0, 127, 128, 255, 256, -128, -129, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 1,
+                  -2 ** 53, -2 ** 54, 2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1, 2 ** 64, 1.5, True):
+        if dtype is None and value == 2 ** 64:
+            continue  # an array of objects in NumPy
+        alike(lambda m: m.full((2,), value, dtype=dtype), "full(%r, %s)" % (value, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32"])
+def test_numbers_in_place_of_nan(dtype):
+    values = np.asarray([1, -2, -0.0, 3] if dtype == "int32" else [1, np.nan, np.inf, -np.inf, -2, -0.0], dtype=dtype)
+    for named in ({}, {"nan": 3}, {"posinf": 9, "neginf": -7}, {"nan": np.nan}, {"posinf": np.inf}, {"nan": 1e300}, {"posinf": 1e39},
+                  {"nan": True}, {"posinf": np.nan}):
+        alike(lambda m: m.nan_to_num(m.asarray(values), **named), "nan_to_num(%r, %s)" % (values, named))
+
+
+def test_ranges_of_floats():
+    for arguments in [(5.0,), (0, 1, 0.1), (1.5, -3, -0.7), (0.0, 1.0, 0.3), (3, 3, 0.5), (0, 7.000001, 1.0), (1, 0, 0.5)]:
+        alike(lambda m: m.arange(*arguments), "arange%r" % (arguments,), 1e-12)
+        alike(lambda m: m.arange(*arguments, dtype="float32"), "arange%r of float32" % (arguments,), 1e-3)

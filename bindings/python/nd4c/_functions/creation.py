@@ -94,10 +94,23 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
         if dtype is not None:
             value = astype(value, dtype, copy=False)
         return _made_on(device, lambda: _op("copy")(broadcast_to(value, _shape_of(shape))))
+    if dtype is None and type(fill_value) is int and fill_value >= 2 ** 63:
+        dtype = _dtypes.by_name["uint64"]  # as arrays of such a number are
     wanted = _dtypes.of(type(fill_value) if dtype is None else dtype)
-    if type(fill_value) is float and wanted.kind == "f":
-        return _core.full(_shape_of(shape), fill_value, wanted, _devices.handle_or_none(device))
+    if _is_double(fill_value, wanted):
+        return _core.full(_shape_of(shape), float(fill_value), wanted,
+                          None if device is None else _devices.handle_or_none(device))
     return _made_on(device, lambda: _op("full")(asarray(fill_value, dtype=wanted), _shape_of(shape)))
+
+
+def _is_double(value, dtype):
+    """Whether a number is a double that the dtype holds: C makes an array of it without another one for the number."""
+    if type(value) is float:
+        return dtype.kind == "f"
+    if type(value) is not int or dtype.kind not in "iuf":
+        return False
+    high = 1 << min(53, dtype.bits - (dtype.kind == "i")) if dtype.kind != "f" else 1 << 53
+    return -high * (dtype.kind != "u") <= value < high
 
 
 def _dtype_of(where, shape, dtype):

@@ -244,11 +244,17 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return x_given
 
 
+_REAL = (int, float)
+
+
 def _replaced(x, nan, posinf, neginf):
     if x.dtype.kind not in "fc":
         return x
     limits = _dtypes.limits(x.dtype)
     high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    if type(nan) in _REAL and type(high) in _REAL and type(low) in _REAL and all(
+            value != value or limits.min <= value <= limits.max for value in (nan, high, low)):
+        return _op("nan_to_num")(x, float(nan), float(high), float(low))
     for where, value in ((_op("is_nan")(x), nan), (_op("is_inf")(x, False, True), high), (_op("is_inf")(x, True, False), low)):
         x = _op("where")(where, value if type(value) is not Array and _number(value) else _cast(_as_array(
             value, "nan_to_num"), x.dtype), x)
