@@ -151,8 +151,8 @@ def _of_one_dtype(op):
     return checked
 
 
-_AS_DIRECT = {"isinf", "pow", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm"}
-ON_INTEGERS = {name: _of_one_dtype(name) for name in _AS_DIRECT - {"isinf", "pow"}}
+_AS_DIRECT = {"bitwise_count", "isinf", "pow", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm"}
+ON_INTEGERS = {name: _of_one_dtype(name) for name in _AS_DIRECT - {"bitwise_count", "isinf", "pow"}}
 _SPECIAL = {"isinf": _is_infinite, "pow": _power, **ON_INTEGERS}
 globals().update(functions_of(ONE, 1, "nd4c", "nd4c", _SPECIAL))
 globals().update(functions_of(TWO, 2, "nd4c", "nd4c", _SPECIAL))

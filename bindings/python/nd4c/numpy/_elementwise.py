@@ -53,6 +53,8 @@ def _power_of_doubles(x1, x2):
 
 
 def _count_bits(x):
+    if type(x) is not Array:
+        raise TypeError("bitwise_count: expected an array, got %s" % type(x).__name__)  # which makes an array of it
     return _op("bit_count")(_op("abs")(x) if x.dtype.kind == "i" else x)
 
 
