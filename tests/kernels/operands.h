@@ -189,8 +189,13 @@ static inline void compare(const char *what, const operand *got, const operand *
   } while (nd4c_index_next(got->tensor.rank, got->shape, index));
 }
 
+/* The first kernel that computes the operands in their dtype. */
 static const nd4c_kernel *find_kernel(const char *op, const char *engine) {
-  return cpu_kernel(op, engine, 0);
+  const nd4c_kernel *kernel = cpu_kernel(op, engine, 0);
+  for (int32_t i = 1; kernel != NULL && (kernel->flags & ND4C_KERNEL_CONVERTS) != 0; i++) {
+    kernel = cpu_kernel(op, engine, i);
+  }
+  return kernel;
 }
 
 static void enter_providers(void) {
