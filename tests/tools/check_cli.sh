@@ -97,7 +97,7 @@ expect 0 env ND4C_CPU_LEVEL=base "$nd4c" info --json
 same "$(value machine.level | sed 's/neon/base/')" base "level"
 # The level and its reason; a level that cannot be applied is reported.
 expect 0 "$nd4c" info
-says out "^level +(base|avx2|avx512|neon|dotprod) \(of nd4c's own kernels: (the highest|[a-z0-9]+ wants)"
+says out "^level +(base|avx2|avx512|neon|dotprod) \(of nd4c's own kernels: (the highest|[a-z0-9]+ (wants|needs))"
 foreign=dotprod
 [ "$(uname -m)" = x86_64 ] || foreign=avx512
 expect 0 env ND4C_CPU_LEVEL=$foreign "$nd4c" info
@@ -105,7 +105,7 @@ says out "^level .*: nd4c.cpu.level names a level of another processor family: n
 for level in base avx2 avx512; do
   expect 0 env ND4C_CPU_LEVEL=$level "$nd4c" info
   [ "$(uname -m)" != x86_64 ] ||
-    says out "^level +($level .*(asks for it|the highest.*|[a-z0-9]+ wants.*)|.*lacks: not applied)\)\$"
+    says out "^level +($level .*(asks for it|the highest.*|[a-z0-9]+ (wants|needs).*)|.*lacks: not applied)\)\$"
 done
 # No backend can be selected: info shows all of them and what to do, and the exit code reports it.
 for ask in "info" "info --json" "info --probe"; do
