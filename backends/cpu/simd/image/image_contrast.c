@@ -21,16 +21,11 @@ static void stretch(const contrast_job *job, int64_t at, int64_t n, const double
   double numbers[PIECE];
   const char *x = (const char *)job->x->data + at * job->bytes;
   char *y = (char *)job->y->data + at * job->bytes;
-  const bool wide = job->x->dtype == ND4C_FLOAT64;
-  if (!wide) {
-    nd4c_simd.cast->loops[job->x->dtype][ND4C_FLOAT64](n, x, numbers);
-  }
-  loops_of(ND4C_BINARY_subtract)->both(n, wide ? (const void *)x : numbers, means, numbers);
+  nd4c_simd.cast->loops[job->x->dtype][ND4C_FLOAT64](n, x, numbers);
+  loops_of(ND4C_BINARY_subtract)->both(n, numbers, means, numbers);
   loops_of(ND4C_BINARY_multiply)->first(n, numbers, &job->factor, numbers);
-  loops_of(ND4C_BINARY_add)->both(n, numbers, means, wide ? (void *)y : numbers);
-  if (!wide) {
-    nd4c_simd.cast->loops[ND4C_FLOAT64][job->y->dtype](n, numbers, y);
-  }
+  loops_of(ND4C_BINARY_add)->both(n, numbers, means, numbers);
+  nd4c_simd.cast->loops[ND4C_FLOAT64][job->y->dtype](n, numbers, y);
 }
 
 /* The means of an image, repeated up to a piece; gives how many of them are whole pixels. */
@@ -95,5 +90,8 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return true;
 }
 
+/* Where x is near the mean, a mean of float64 that was added in another order shows in the result. */
+#define NARROW (ND4C_CPU_FLOATS & ~ND4C_DTYPE_BIT(ND4C_FLOAT64))
+
 const nd4c_kernel *const nd4c_cpu_simd_image_contrast_kernels[] = {
-    ND4C_CPU_SIMD_KERNEL(adjust_contrast, ND4C_CPU_FLOATS, usable, run_adjust_contrast), NULL};
+    ND4C_CPU_SIMD_KERNEL(adjust_contrast, NARROW, usable, run_adjust_contrast), NULL};
