@@ -19,9 +19,9 @@
 /* What is raised to powers, in units of a power of two near the row's largest, so that no power is too large or too
  * small. */
 #ifdef PAIRS
-#define WHOLE_OF(x) ((x).x)
+#define WHOLE_OF(number) ((number).x)
 #else
-#define WHOLE_OF(x) (x)
+#define WHOLE_OF(number) (number)
 #endif
 #define IN_UNITS(x, unit) ldexp(x, -(unit))
 static inline int unit_of(REAL largest) {

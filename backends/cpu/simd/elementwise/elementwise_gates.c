@@ -1,7 +1,7 @@
 /* Engine simd: glu and swiglu, whose gate is computed by a loop of unary.h and then multiplied, and hardmax, which is
  * argmax and one 1 for each line. Gates of float32 are computed in double, those of 16-bit floats in float32, so that a
- * result is rounded once. dispatch/choice.c asks these kernels before
- * the reference's. */
+ * result is rounded once. dispatch/choice.c asks these kernels before the reference's; the pass swiglu leaves chains to
+ * engine tile, which computes them in their own dtype. */
 #include <math.h>
 
 #include "backends/cpu/simd/elementwise/elementwise.h"
@@ -157,5 +157,6 @@ static nd4c_status run_hardmax(const nd4c_call *call) {
 #define GATED (ND4C_CPU_FLOATS & ~ND4C_DTYPE_BIT(ND4C_FLOAT64))
 
 const nd4c_kernel *const nd4c_cpu_simd_elementwise_gates_kernels[] = {
-    ND4C_CPU_SIMD_KERNEL(glu, GATED, NULL, run_glu), ND4C_CPU_SIMD_KERNEL(swiglu, GATED, usable_swiglu, run_swiglu),
+    ND4C_CPU_SIMD_KERNEL(glu, GATED, NULL, run_glu),
+    ND4C_CPU_SIMD_KERNEL(swiglu, GATED, usable_swiglu, run_swiglu, .flags = ND4C_KERNEL_CONVERTS),
     ND4C_CPU_SIMD_KERNEL(hardmax, ND4C_CPU_FLOATS, usable_hardmax, run_hardmax), NULL};
