@@ -93,9 +93,11 @@ static inline float odd_float_of_int32(int32_t x) {
 #define ND4C_KINDS ND4C_HALF
 #include "kernels/cpu/support/each_dtype.h"
 
+#ifndef ND4C_DTYPES_LITE
 static void float64_to_odd(int64_t n, const void *x, void *y) {
   nd4c_odd_floats(n, x, y);
 }
+#endif
 
 #define HALF_FROM(from, to)                                       \
   static void from##_to_##to(int64_t n, const void *x, void *y) { \
