@@ -1,6 +1,6 @@
 /* Kernels of engine simd that compute 16-bit floats by its kernels of float32, and transforms of them and of whole
- * numbers by those of float64 (support/widened.h). dispatch/choice.c
- * asks those of SOONER before oneDNN's, where the kernel of float32 comes before oneDNN's, too, and the others last. */
+ * numbers by those of float64 (support/widened.h). dispatch/choice.c asks those of SOONER before oneDNN's, where the
+ * kernel of float32 comes before oneDNN's, too, and the others last. */
 #include "backends/cpu/support/widened.h"
 
 #define FAMILY(name) extern const nd4c_kernel *const nd4c_cpu_simd_##name##_kernels[];

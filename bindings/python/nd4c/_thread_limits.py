@@ -18,7 +18,7 @@ def _width():
 
 
 def _register(module):
-    """Versions before 3.2 cannot be told of other libraries than their own."""
+    """Registers nd4c with threadpoolctl. Versions before 3.2 have no `register`, so their limits do not reach nd4c."""
     if not hasattr(module, "register"):
         return
     from nd4c._config import config

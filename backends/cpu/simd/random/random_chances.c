@@ -16,7 +16,8 @@ typedef struct chance_job {
   bool seeded;
   nd4c_simd_flat x; /* or the chances */
   const nd4c_tensor *y;
-  char *mask; /* of dropout; NULL: it is not stored */
+  char *mask;         /* of dropout; NULL: it is not stored */
+  nd4c_dtype chances; /* of x, for Bernoulli */
   double a, b;
 } chance_job;
 
@@ -140,7 +141,7 @@ static void bernoulli_range(void *user, int64_t begin, int64_t end, int32_t work
   (void)worker;
   for (int64_t from = begin * RUN; from < end * RUN && from < job->y->size; from += RUN) {
     const int64_t n = draw(job, from, pairs);
-    const double *p = read_doubles(&job->x, (nd4c_dtype)(int)job->b, from, n, wide);
+    const double *p = read_doubles(&job->x, job->chances, from, n, wide);
     nd4c_simd.random->uniform64(n, pairs, 0, 1, u);
     double_loops(ND4C_BINARY_less)->both(n, u, p, made);
     nd4c_simd.cast->loops[ND4C_BOOL][to](n, made, (char *)job->y->data + from * nd4c_cpu_dtype_bytes(to));
@@ -165,7 +166,7 @@ static nd4c_status check_chances(const nd4c_call *call, const nd4c_tensor *p) {
 
 static nd4c_status run_random_bernoulli(const nd4c_call *call) {
   const nd4c_tensor *p = &call->inputs[ND4C_IN_random_bernoulli_p], *y = &call->outputs[0];
-  chance_job job = {.state = state_of(&call->inputs[0]), .y = y, .b = (double)p->dtype};
+  chance_job job = {.state = state_of(&call->inputs[0]), .y = y, .chances = p->dtype};
   ND4C_BACKEND_TRY(check_chances(call, p));
   nd4c_simd_flat_make(&job.x, p, y);
   return run_all(call, &job, bernoulli_range);
