@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "device/context/context.h"
+#include "dispatch/choice.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
 #include "nd4c/calibration.h"
@@ -235,11 +236,14 @@ void rg_trial_print_changes(void) {
   }
 }
 
+/* Notes the ops that passes may prefer here: nd4c_choice_is_fast takes no kernel that converts its operands. */
 static void note_kernels(const nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step_info info = {.struct_size = sizeof info};
     const nd4c_op_info *op = plan->steps[i].call.op;
-    if (op != NULL && (int32_t)op->op < OPS && nd4c_plan_get_step(plan, i, &info) == ND4C_OK && info.engine != NULL) {
+    const nd4c_kernel *kernel = plan->steps[i].choice != NULL ? plan->steps[i].choice->kernel : NULL;
+    if (op != NULL && (int32_t)op->op < OPS && nd4c_plan_get_step(plan, i, &info) == ND4C_OK && info.engine != NULL &&
+        (kernel == NULL || (kernel->flags & ND4C_KERNEL_CONVERTS) == 0)) {
       served[op->op] = served[op->op] || strcmp(info.engine, "reference") != 0;
     }
   }

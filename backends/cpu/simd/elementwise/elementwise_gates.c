@@ -90,7 +90,7 @@ typedef struct line_job {
   char *y;
   nd4c_arg_loops arg;
   int64_t bytes, length, inner, blocks; /* inner: elements from one of a line to the next; blocks of columns */
-  char one[sizeof(double)];
+  _Alignas(double) char one[sizeof(double)];
 } line_job;
 
 /* A block of the columns of one matrix, of `length` rows. */

@@ -47,7 +47,7 @@ static nd4c_status run_nan_to_num(const nd4c_call *call) {
   const double largest = nd4c_reference_largest(dtype);
   double given[3] = {ND4C_REAL_OF(call, nan_to_num_nan), ND4C_REAL_OF(call, nan_to_num_posinf),
                      ND4C_REAL_OF(call, nan_to_num_neginf)};
-  char elements[sizeof given];
+  _Alignas(double) char elements[sizeof given];
   for (int32_t i = 0; i < 3; i++) {
     const bool beyond = fabs(given[i]) > largest && !isinf(given[i]);
     given[i] = beyond ? copysign(largest, given[i]) : given[i];

@@ -25,7 +25,7 @@ typedef struct segment_job {
   const int64_t *starts, *order;      /* the rows of segment s: order[starts[s]] .. order[starts[s + 1] - 1] */
   int64_t bytes, rows, inner, blocks; /* of an element; of x; elements of a row; blocks of columns */
   bool divides, by_root;
-  char empty[sizeof(double)]; /* an element of a segment without rows */
+  _Alignas(double) char empty[sizeof(double)]; /* an element of a segment without rows */
 } segment_job;
 
 /* How many of the rows from order[k] on, before order[end], are neighbours in x. */

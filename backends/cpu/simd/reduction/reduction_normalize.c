@@ -412,7 +412,8 @@ static void store_numbers(const double *from, const nd4c_tensor *y) {
   nd4c_simd_flat flat;
   nd4c_simd_flat_make(&flat, y, y);
   for (int64_t i = 0; i < y->size; i++) {
-    char element[sizeof(double)], *place = nd4c_simd_flat_place(&flat, i, false, element);
+    _Alignas(double) char element[sizeof(double)];
+    char *place = nd4c_simd_flat_place(&flat, i, false, element);
     nd4c_reduction_store(y->dtype, from[i], place);
     nd4c_simd_flat_write(&flat, i, 1, false, place);
   }
