@@ -4,14 +4,15 @@
 
 enum { MOST_PLACES = 7 }; /* and taps: sums and weights fill 28 registers */
 
-/* What strips read and write. */
-typedef enum strip_kind { STRIP_FLOAT32, STRIP_SUMS, STRIP_BFLOAT16 } strip_kind;
+/* What strips read is a fact of the compiled loop; of bfloat16 a strip writes the sums, or joins them to bfloat16. */
+typedef enum strip_kind { STRIP_FLOAT32, STRIP_BFLOAT16 } strip_kind;
 
 typedef struct strip_place {
   const nd4c_depthwise_strip *strip;
   const void *x;
   const float *w, *bias;
   nd4c_depthwise_activation activation;
+  bool joins; /* y has bfloat16 */
   void *y;
   int64_t y_step;
   int64_t first;         /* the cell of x that the first tap of the first place sees; less than 0: none */
@@ -33,13 +34,13 @@ ND4C_INLINED void put_bfloat16(bool whole, vector_bits both, int64_t left, uint1
 ND4C_INLINED void put_place(strip_kind kind, bool whole, const strip_place *p, int place, pair sum) {
   const int64_t at = place * p->y_step + p->channel;
   sum = (pair){{activated(sum.v[0], p->activation), activated(sum.v[1], p->activation)}};
-  if (kind == STRIP_BFLOAT16) {
+  if (kind == STRIP_BFLOAT16 && p->joins) {
     put_bfloat16(whole, joined(sum.v[0], sum.v[1]), p->left, (uint16_t *)p->y + at);
     return;
   }
   float *to = (float *)p->y + at;
-  put(kind == STRIP_SUMS || whole, sum.v[0], p->left, to);
-  put(kind == STRIP_SUMS || whole, sum.v[1], p->left - LANES, to + LANES);
+  put(kind == STRIP_BFLOAT16 || whole, sum.v[0], p->left, to);
+  put(kind == STRIP_BFLOAT16 || whole, sum.v[1], p->left - LANES, to + LANES);
 }
 
 /* Adds a row of taps to the sums of `places` places. The numbers are known when this is compiled; `inside`: all taps
@@ -85,9 +86,14 @@ ND4C_INLINED void strip_block(strip_kind kind, int taps, int stride, int places,
     add_row(kind, taps, stride, places, inside, whole, p, p->channel + row * strip->x_row_step,
             w + row * strip->w_row_step, sum);
   }
+  pair done[MOST_PLACES]; /* in memory, so that this is not unrolled */
 #pragma GCC unroll 8
   for (int r = 0; r < places; r++) {
-    put_place(kind, whole, p, r, sum[r]);
+    done[r] = sum[r];
+  }
+#pragma GCC unroll 1
+  for (int r = 0; r < places; r++) {
+    put_place(kind, whole, p, r, done[r]);
   }
 }
 
@@ -108,53 +114,74 @@ ND4C_INLINED void strip_piece(strip_kind kind, int taps, int stride, int places,
   }
 }
 
-ND4C_INLINED void strip_places(strip_kind kind, int taps, int stride, int64_t places, int64_t channels,
-                               strip_place *p) {
-  const int64_t bytes = kind == STRIP_BFLOAT16 ? sizeof(uint16_t) : sizeof(float);
-  p->first = -p->strip->padding;
-  while (places > 0) {
-    const int64_t some = places >= MOST_PLACES ? MOST_PLACES : places >= 4 ? 4 : places >= 2 ? 2 : 1;
-    if (some == MOST_PLACES) {
-      strip_piece(kind, taps, stride, MOST_PLACES, channels, p);
-    } else if (some == 4) {
-      strip_piece(kind, taps, stride, 4, channels, p);
-    } else if (some == 2) {
-      strip_piece(kind, taps, stride, 2, channels, p);
-    } else {
-      strip_piece(kind, taps, stride, 1, channels, p);
-    }
-    p->first += some * stride;
-    p->y = (char *)p->y + some * p->y_step * bytes;
-    places -= some;
+typedef void (*strip_loop)(int64_t channels, strip_place *p);
+
+/* A function for each number of taps, step and number of places: compilers take minutes for all of them in one. */
+#define STRIP_LOOP(name, kind, taps, stride, places)                                                            \
+  __attribute__((noinline)) static void name##_##taps##_##stride##_##places(int64_t channels, strip_place *p) { \
+    strip_piece(kind, taps, stride, places, channels, p);                                                       \
   }
-}
+#define STRIP_LOOPS_OF_STEP(name, kind, taps, stride) \
+  STRIP_LOOP(name, kind, taps, stride, 1)             \
+  STRIP_LOOP(name, kind, taps, stride, 2)             \
+  STRIP_LOOP(name, kind, taps, stride, 4)             \
+  STRIP_LOOP(name, kind, taps, stride, 7)
+#define STRIP_LOOPS(name, kind)         \
+  STRIP_LOOPS_OF_STEP(name, kind, 3, 1) \
+  STRIP_LOOPS_OF_STEP(name, kind, 3, 2) \
+  STRIP_LOOPS_OF_STEP(name, kind, 5, 1) \
+  STRIP_LOOPS_OF_STEP(name, kind, 5, 2) \
+  STRIP_LOOPS_OF_STEP(name, kind, 7, 1) \
+  STRIP_LOOPS_OF_STEP(name, kind, 7, 2)
+
+STRIP_LOOPS(loop_float32, STRIP_FLOAT32)
+STRIP_LOOPS(loop_bfloat16, STRIP_BFLOAT16)
+
+/* By taps, step and places. */
+#define STRIP_ROW(name, taps, stride)                                                        \
+  {name##_##taps##_##stride##_1, name##_##taps##_##stride##_2, name##_##taps##_##stride##_4, \
+   name##_##taps##_##stride##_7}
+#define STRIP_TABLE(name)                                                                             \
+  {                                                                                                   \
+    {STRIP_ROW(name, 3, 1), STRIP_ROW(name, 3, 2)}, {STRIP_ROW(name, 5, 1), STRIP_ROW(name, 5, 2)}, { \
+      STRIP_ROW(name, 7, 1), STRIP_ROW(name, 7, 2)                                                    \
+    }                                                                                                 \
+  }
+
+static const strip_loop strip_loops[][3][2][4] = {
+    [STRIP_FLOAT32] = STRIP_TABLE(loop_float32), [STRIP_BFLOAT16] = STRIP_TABLE(loop_bfloat16)};
 
 static bool serves_strip(int64_t taps, int64_t stride) {
   return (taps == 3 || taps == 5 || taps == 7) && (stride == 1 || stride == 2);
 }
 
-ND4C_INLINED void strip_any(strip_kind kind, int64_t places, int64_t channels, strip_place p) {
-  const bool apart = p.strip->stride == 2;
-#define STRIP_TAPS(taps) \
-  apart ? strip_places(kind, taps, 2, places, channels, &p) : strip_places(kind, taps, 1, places, channels, &p)
-  if (p.strip->taps == 3) {
-    STRIP_TAPS(3);
-  } else if (p.strip->taps == 5) {
-    STRIP_TAPS(5);
-  } else {
-    STRIP_TAPS(7);
+static void strip_any(strip_kind kind, int64_t places, int64_t channels, strip_place p) {
+  const int64_t bytes = p.joins ? sizeof(uint16_t) : sizeof(float);
+  const strip_loop *loops = strip_loops[kind][(p.strip->taps - 3) / 2][p.strip->stride - 1];
+  p.first = -p.strip->padding;
+  while (places > 0) {
+    const int64_t some = places >= MOST_PLACES ? MOST_PLACES : places >= 4 ? 4 : places >= 2 ? 2 : 1;
+    loops[some == MOST_PLACES ? 3 : some / 2](channels, &p);
+    p.first += some * p.strip->stride;
+    p.y = (char *)p.y + some * p.y_step * bytes;
+    places -= some;
   }
-#undef STRIP_TAPS
 }
 
-#define STRIP(name, kind, X, Y)                                                                                       \
-  static void name(const nd4c_depthwise_strip *strip, int64_t places, int64_t channels, const X *x, const float *w,   \
-                   const float *bias, nd4c_depthwise_activation activation, Y *y, int64_t y_step) {                   \
-    strip_any(kind, places, channels,                                                                                 \
-              (strip_place){                                                                                          \
-                  .strip = strip, .x = x, .w = w, .bias = bias, .activation = activation, .y = y, .y_step = y_step}); \
+#define STRIP(name, kind, to_join, X, Y)                                                                            \
+  static void name(const nd4c_depthwise_strip *strip, int64_t places, int64_t channels, const X *x, const float *w, \
+                   const float *bias, nd4c_depthwise_activation activation, Y *y, int64_t y_step) {                 \
+    strip_any(kind, places, channels,                                                                               \
+              (strip_place){.strip = strip,                                                                         \
+                            .x = x,                                                                                 \
+                            .w = w,                                                                                 \
+                            .bias = bias,                                                                           \
+                            .activation = activation,                                                               \
+                            .joins = to_join,                                                                       \
+                            .y = y,                                                                                 \
+                            .y_step = y_step});                                                                     \
   }
 
-STRIP(strip_float32, STRIP_FLOAT32, float, float)
-STRIP(strip_sums_bfloat16, STRIP_SUMS, uint16_t, float)
-STRIP(strip_bfloat16, STRIP_BFLOAT16, uint16_t, uint16_t)
+STRIP(strip_float32, STRIP_FLOAT32, false, float, float)
+STRIP(strip_sums_bfloat16, STRIP_BFLOAT16, false, uint16_t, float)
+STRIP(strip_bfloat16, STRIP_BFLOAT16, true, uint16_t, uint16_t)
