@@ -178,15 +178,26 @@ static void join_bfloat16(int64_t channels, const float *sums, uint16_t *y) {
   }
 }
 
+/* Other levels have too few registers for strips, and engine simd leaves these layers to libraries there. */
+#if defined(__AVX512F__)
 #include "kernels/cpu/window/depthwise_strip.h"
+#else
+static bool serves_strip(int64_t taps, int64_t stride) {
+  (void)taps;
+  (void)stride;
+  return false;
+}
+#endif
 
 const nd4c_depthwise_last_table ND4C_LEVEL_NAME(nd4c_depthwise_last_table) = {
     .block = BLOCK,
     .convolve_float32 = convolve_float32,
     .convolve_bfloat16 = convolve_bfloat16,
     .serves_strip = serves_strip,
+#if defined(__AVX512F__)
     .strip_float32 = strip_float32,
     .strip_sums_bfloat16 = strip_sums_bfloat16,
     .strip_bfloat16 = strip_bfloat16,
+#endif
     .spread = spread,
     .join_bfloat16 = join_bfloat16};

@@ -40,7 +40,7 @@ typedef struct nd4c_depthwise_last_table {
   void (*convolve_bfloat16)(int64_t places, int64_t channels, const nd4c_depthwise_taps *taps, const uint16_t *x,
                             int64_t x_step, const float *w, const float *bias, nd4c_depthwise_activation activation,
                             float *y, int64_t y_step);
-  /* Whether convolve_strip takes rows of so many taps, and that stride. */
+  /* Whether the strips below take rows of so many taps, and that stride. Without AVX-512 none: they are NULL. */
   bool (*serves_strip)(int64_t taps, int64_t stride);
   /* The same for all places of a strip; x: the cell 0 of the first row that is seen, w: that row's weights. Sums add
    * the taps in the same order, so results are equal. */

@@ -86,14 +86,9 @@ ND4C_INLINED void strip_block(strip_kind kind, int taps, int stride, int places,
     add_row(kind, taps, stride, places, inside, whole, p, p->channel + row * strip->x_row_step,
             w + row * strip->w_row_step, sum);
   }
-  pair done[MOST_PLACES]; /* in memory, so that this is not unrolled */
 #pragma GCC unroll 8
   for (int r = 0; r < places; r++) {
-    done[r] = sum[r];
-  }
-#pragma GCC unroll 1
-  for (int r = 0; r < places; r++) {
-    put_place(kind, whole, p, r, done[r]);
+    put_place(kind, whole, p, r, sum[r]);
   }
 }
 
