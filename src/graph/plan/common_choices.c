@@ -251,7 +251,7 @@ static nd4c_status take(nd4c_plan *plan, nd4c_step *step, const nd4c_common_choi
   nd4c_plan_note_bound(plan, step, items);
   const nd4c_status status = note_latest(plan, step);
   if (status != ND4C_OK) {
-    nd4c_choice_release(step->choice); /* the plan does not count the step yet */
+    nd4c_choice_release(step->choice);
     step->choice = NULL;
   }
   return status;

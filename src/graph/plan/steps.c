@@ -268,15 +268,17 @@ static nd4c_status keep_kernel(nd4c_plan *plan, const nd4c_step *from, nd4c_step
   return ND4C_OK;
 }
 
-/* A binding takes the choice of an earlier one for equal operands. */
+/* A binding takes the choice of an earlier one for equal operands. *found false: there is none. */
+static nd4c_status take_shared(nd4c_plan *plan, const nd4c_step *from, nd4c_step *step, bool *found) {
+  set_place(plan, 0, step);
+  *found = keep_choice(plan, from, step);
+  return *found ? ND4C_OK : nd4c_common_find_choice(plan, step, from != NULL ? from->choice->kernel : NULL, found);
+}
+
 static nd4c_status choose_shared(nd4c_plan *plan, nd4c_step *step) {
   const nd4c_step *from = previous_step(plan, step);
   bool found = false;
-  set_place(plan, 0, step);
-  if (keep_choice(plan, from, step)) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_common_find_choice(plan, step, from != NULL ? from->choice->kernel : NULL, &found));
+  ND4C_TRY(take_shared(plan, from, step, &found));
   if (found) {
     return ND4C_OK;
   }
@@ -288,22 +290,98 @@ static nd4c_status choose_shared(nd4c_plan *plan, nd4c_step *step) {
   ND4C_TRY(kept ? ND4C_OK : choose(plan, step));
   const nd4c_status status = nd4c_common_add_choice(plan, step, kept);
   if (status != ND4C_OK) {
-    nd4c_choice_release(step->choice); /* the plan does not count the step yet */
+    nd4c_choice_release(step->choice);
     step->choice = NULL;
   }
   return status;
 }
 
+/* -- steps that wait -------------------------------------------------------------------------------------------------
+ *
+ * A library that prepares a kernel empties the processor's caches, and a further binding is short. So a binding first
+ * takes what earlier ones have chosen, then chooses for one step of each class that is new, and at last gives the other
+ * steps of these classes a share in that. */
+
+typedef struct waiting_steps {
+  int32_t *steps;    /* their places among the plan's steps */
+  uint64_t *classes; /* hashes, of the signatures that common_choices.c looks for */
+  int32_t count;
+} waiting_steps;
+
+static nd4c_status take_or_wait(nd4c_plan *plan, nd4c_step *step, waiting_steps *waiting) {
+  bool found = false;
+  if (waiting->steps == NULL) {
+    const int32_t left = plan->graph->node_count - plan->step_count;
+    ND4C_TRY(nd4c_region_make(&plan->region, left, sizeof *waiting->steps, &waiting->steps));
+    ND4C_TRY(nd4c_region_make(&plan->region, left, sizeof *waiting->classes, &waiting->classes));
+  }
+  ND4C_TRY(take_shared(plan, previous_step(plan, step), step, &found));
+  if (!found) {
+    waiting->steps[waiting->count] = (int32_t)(step - plan->steps);
+    waiting->classes[waiting->count++] = plan->common->class_hash;
+  }
+  return ND4C_OK;
+}
+
+/* Whether the class is new among those seen, which it joins; `seen`: hashes by hash, 0 where there is none. */
+static bool is_new_class(uint64_t *seen, int32_t mask, uint64_t hash) {
+  int32_t at = (int32_t)(hash & (uint64_t)mask);
+  while (seen[at] != 0 && seen[at] != hash) {
+    at = (at + 1) & mask;
+  }
+  const bool is_new = seen[at] == 0;
+  seen[at] = hash;
+  return is_new;
+}
+
+/* Brings one step of each class to the front; both parts keep their order. */
+static nd4c_status sort_by_class(nd4c_region *region, waiting_steps *waiting) {
+  int32_t capacity = 4, front = 0, back = 0, *others = NULL;
+  uint64_t *seen = NULL;
+  while (capacity / 2 < waiting->count && capacity <= INT32_MAX / 2) {
+    capacity *= 2;
+  }
+  ND4C_TRY(nd4c_region_make(region, capacity, sizeof *seen, &seen));
+  ND4C_TRY(nd4c_region_make(region, waiting->count, sizeof *others, &others));
+  for (int32_t i = 0; i < waiting->count; i++) {
+    if (is_new_class(seen, capacity - 1, waiting->classes[i])) {
+      waiting->steps[front++] = waiting->steps[i];
+    } else {
+      others[back++] = waiting->steps[i];
+    }
+  }
+  memcpy(waiting->steps + front, others, (size_t)back * sizeof *others);
+  return ND4C_OK;
+}
+
+static nd4c_status choose_waiting(nd4c_plan *plan, waiting_steps *waiting) {
+  const int32_t nodes = plan->graph->node_count;
+  if (waiting->count == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(sort_by_class(&plan->region, waiting));
+  for (int32_t i = 0; i < waiting->count; i++) {
+    nd4c_step *step = &plan->steps[waiting->steps[i]];
+    nd4c_progress_tell(plan->progress, "preparing", nodes - waiting->count + i, nodes);
+    nd4c_status status = nd4c_cancellation_poll();
+    status = status == ND4C_OK ? choose_shared(plan, step) : status;
+    if (status != ND4C_OK) {
+      return nd4c_plan_fail_node(plan, step->node, status);
+    }
+  }
+  return ND4C_OK;
+}
+
 /* If no device of the plan has a kernel, the node may still be a view of its input on a device that takes parts of
  * buffers. */
-static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
+static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step, waiting_steps *waiting) {
   bool copied = false;
   if (nd4c_plan_control_of(plan, index) != NULL) {
     return make_control(plan, index, step);
   }
   ND4C_TRY(prepare_step(plan, index, step));
   if (plan->common != NULL) {
-    return choose_shared(plan, step);
+    return take_or_wait(plan, step, waiting);
   }
   const nd4c_status status = choose(plan, step);
   if (status != ND4C_UNSUPPORTED || plan->place_count == 1) {
@@ -330,9 +408,10 @@ static void keep_times(const nd4c_plan *plan, nd4c_step *step) {
 
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
+  waiting_steps waiting = {.count = 0};
   ND4C_TRY(nd4c_region_make(&plan->region, graph->node_count, sizeof *plan->steps, &plan->steps));
   for (int32_t i = 0; i < graph->node_count; i++) {
-    nd4c_progress_tell(plan->progress, "preparing", i, graph->node_count);
+    nd4c_progress_tell(plan->progress, "preparing", i - waiting.count, graph->node_count);
     if (is_done(plan, &graph->nodes[i])) {
       continue;
     }
@@ -343,7 +422,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
     }
     nd4c_status status = nd4c_cancellation_poll();
     if (status == ND4C_OK) {
-      status = segment >= 0 ? nd4c_plan_make_segment(plan, i, step) : make_step(plan, i, step);
+      status = segment >= 0 ? nd4c_plan_make_segment(plan, i, step) : make_step(plan, i, step, &waiting);
     }
     if (status != ND4C_OK) {
       return nd4c_plan_fail_node(plan, i, status);
@@ -351,6 +430,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
     keep_times(plan, step);
     plan->step_count++;
   }
+  ND4C_TRY(choose_waiting(plan, &waiting));
   nd4c_progress_tell(plan->progress, "preparing", graph->node_count, graph->node_count);
   return ND4C_OK;
 }
