@@ -56,6 +56,21 @@ def test_functions_with_numbers_beyond_the_dtype(name):
             alike(lambda m: getattr(m, name)(number, m.asarray([1, 1, 1], dtype=dtype)), "%s(%s, %s)" % (name, number, dtype), 1e-3)
 
 
+@pytest.mark.parametrize("other", ["bool", "uint8", "float32"])
+def test_products_of_masks(other):
+    """Of two masks the operator @ gives a mask; beside numbers they are 0 and 1. 300 ones would wrap to 44 in uint8."""
+    def operand(module, shape, dtype):
+        return module.asarray(np.arange(np.prod(shape)).reshape(shape) % 3 != 1, dtype=dtype)
+
+    for left, right in (((3, 5), (5, 4)), ((2, 3, 5), (5,)), ((300,), (300,)), ((256, 256), (256, 256))):
+        what = "%s @ %s %s" % (left, right, other)
+        alike(lambda m: operand(m, left, "bool") @ operand(m, right, other), what)
+        alike(lambda m: operand(m, left, other) @ operand(m, right, "bool"), what)
+    alike(lambda m: operator.imatmul(operand(m, (3, 3), "bool"), operand(m, (3, 3), other)), "@= %s" % other)
+    alike(lambda m: m.ones((256, 256), dtype=bool) @ m.ones((256, 256), dtype=bool), "256 ones")
+    alike(lambda m: m.einsum("ij,jk", m.ones((2, 512), dtype=bool), m.ones((512, 2), dtype=bool)), "512 ones")
+
+
 def test_quotients_beyond_the_dtype_into_an_array():
     alike(lambda m: operator.itruediv(m.asarray([1, 2], dtype="uint8"), 256), "uint8 /= 256")
     alike(lambda m: m.divide(m.asarray([1, 2], dtype="uint8"), 256, out=m.zeros(2)), "out of float64")

@@ -7,9 +7,10 @@ from nd4c._functions import elementwise as _elementwise, ufunc as _ufunc  # the 
 from nd4c._abi import NUMBERS
 from nd4c._core import Array, calls, core
 from nd4c._creation import asarray
+from nd4c._functions.products import matmul
 from nd4c._functions.support import as_array, cast, finish
 
-_EQUAL, _NOT_EQUAL, _MULTIPLY = NUMBERS["equal"], NUMBERS["not_equal"], NUMBERS["multiply"]
+_EQUAL, _NOT_EQUAL, _MULTIPLY, _MATMUL = (NUMBERS[name] for name in ("equal", "not_equal", "multiply", "matmul"))
 _FOREIGN = ("__array_interface__", "__array__", "__dlpack__")
 
 
@@ -31,12 +32,20 @@ def _array_of(other):
 def _computed(number, a, b):
     """The result by NumPy's rules; a and b are arrays and Python's numbers."""
     plan = _ufunc.by_number.get(number)
-    return calls[number](a, b) if plan is None else plan.compute([a, b])
+    return (matmul(a, b) if number == _MATMUL else calls[number](a, b)) if plan is None else plan.compute([a, b])
 
 
 def _incomparable(number, array, other):
     """Whether == and != have the same answer for all elements: beside None, and beside texts where no element is one."""
     return number in (_EQUAL, _NOT_EQUAL) and (other is None or (isinstance(other, (str, bytes)) and array.dtype.kind != "U"))
+
+
+def mixed(number, *operands):
+    """The result of an operator on operands that the C library refuses for their dtypes; None where these are no operands of
+    NumPy's either. The operator @ is the only one that has no universal function."""
+    if number == _MATMUL and all(type(one) is Array and one.dtype.kind == "b" for one in operands):
+        return matmul(*operands)
+    return _ufunc.mixed(number, *operands)
 
 
 def unmixed(number, a, b):
@@ -83,4 +92,4 @@ def assigned(array, value):
     return cast(made, wanted)
 
 
-core.register(mixed=_ufunc.mixed, unmixed=unmixed, in_place=in_place, assigned=assigned)
+core.register(mixed=mixed, unmixed=unmixed, in_place=in_place, assigned=assigned)

@@ -144,14 +144,15 @@ def _core_axes(name, axes, axis, core):
 def on_masks(call, *arrays):
     """call(*arrays) also for masks, which the C library's sums refuse.
 
-    If all are masks, by counting in int64: the result is a mask again. Beside numbers they become 0 and 1."""
+    If all are masks, by counting in float32, whose sums of ones may round but never to 0: the result is a mask again. Beside
+    numbers they become 0 and 1."""
     for x in arrays:
         if x.dtype.kind == "b":
             break
     else:
         return call(*arrays)
     numbers = [x.dtype for x in arrays if x.dtype.kind != "b"]
-    wanted = numbers[0] if numbers else _dtypes.DEFAULTS[int]
+    wanted = numbers[0] if numbers else _dtypes.by_name["float32"]
     made = call(*[_cast(x, wanted) if x.dtype.kind == "b" else x for x in arrays])
     return made if numbers else _cast(made, _dtypes.DEFAULTS[bool])
 
