@@ -3,6 +3,8 @@
 #ifndef ND4C_BACKENDS_CPU_SIMD_SIMD_H
 #define ND4C_BACKENDS_CPU_SIMD_SIMD_H
 
+#include <string.h>
+
 #include "backends/cpu/cpu.h"
 #include "kernel_tables.h"
 #include "kernels/cpu/attention/attention.h"
@@ -79,6 +81,16 @@ static inline nd4c_place_function nd4c_simd_place(nd4c_dtype dtype, int64_t redu
   return reduction == ND4C_SCATTER_REDUCTION_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
          : reduction == ND4C_SCATTER_REDUCTION_ADD ? nd4c_simd.pick->add[dtype]
                                                    : NULL;
+}
+
+/* Writes n doubles as elements of y, which is in C order, from element `from` on. */
+static inline void nd4c_simd_write_doubles(const nd4c_tensor *y, int64_t from, int64_t n, const double *numbers) {
+  char *to = (char *)y->data + from * nd4c_cpu_dtype_bytes(y->dtype);
+  if (y->dtype == ND4C_FLOAT64) {
+    memcpy(to, numbers, (size_t)n * sizeof *numbers);
+  } else {
+    nd4c_simd.cast->loops[ND4C_FLOAT64][y->dtype](n, numbers, to);
+  }
 }
 
 /* The loop that computes an element-wise call. Operands are the call's inputs in their order. */

@@ -11,15 +11,17 @@
 
 enum { RUN = ND4C_FLAT_PIECE, RUNS_GRAIN = 4 };
 
-typedef struct chance_job {
+typedef struct chance_job chance_job;
+struct chance_job {
   nd4c_philox state;
   bool seeded;
   nd4c_simd_flat x; /* or the chances */
   const nd4c_tensor *y;
   char *mask;         /* of dropout; NULL: it is not stored */
   nd4c_dtype chances; /* of x, for Bernoulli */
+  void (*law)(const chance_job *job, int64_t n, const uint64_t *pairs, double *numbers);
   double a, b;
-} chance_job;
+};
 
 static nd4c_philox state_of(const nd4c_tensor *state) {
   uint64_t words[3] = {0, 0, 0};
@@ -54,15 +56,6 @@ static const double *read_doubles(const nd4c_simd_flat *flat, nd4c_dtype dtype, 
   return wide;
 }
 
-static void write_doubles(const nd4c_tensor *y, int64_t from, int64_t n, const double *numbers) {
-  char *to = (char *)y->data + from * nd4c_cpu_dtype_bytes(y->dtype);
-  if (y->dtype == ND4C_FLOAT64) {
-    memcpy(to, numbers, (size_t)n * sizeof *numbers);
-  } else {
-    nd4c_simd.cast->loops[ND4C_FLOAT64][y->dtype](n, numbers, to);
-  }
-}
-
 /* -- dropout and rrelu --------------------------------------------------------------------------------------------- */
 
 static void dropout_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -81,7 +74,7 @@ static void dropout_range(void *user, int64_t begin, int64_t end, int32_t worker
     const double *x = read_doubles(&job->x, job->y->dtype, from, n, wide);
     double_loops(ND4C_BINARY_divide)->first(n, x, &kept, u);
     nd4c_simd.cast->where[sizeof(double)](n, mask, u, none, u);
-    write_doubles(job->y, from, n, u);
+    nd4c_simd_write_doubles(job->y, from, n, u);
   }
 }
 
@@ -105,7 +98,7 @@ static void rrelu_range(void *user, int64_t begin, int64_t end, int32_t worker) 
     double_loops(ND4C_BINARY_less)->first(n, x, &zero, negative);
     nd4c_simd.cast->where[sizeof(double)](n, negative, slopes, ones, factors);
     double_loops(ND4C_BINARY_multiply)->both(n, x, factors, factors);
-    write_doubles(job->y, from, n, factors);
+    nd4c_simd_write_doubles(job->y, from, n, factors);
   }
 }
 
@@ -174,49 +167,48 @@ static nd4c_status run_random_bernoulli(const nd4c_call *call) {
 
 /* -- laws ---------------------------------------------------------------------------------------------------------- */
 
-static void log_normal_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const chance_job *job = user;
-  double z[RUN];
-  uint64_t pairs[RUN];
-  (void)worker;
-  for (int64_t from = begin * RUN; from < end * RUN && from < job->y->size; from += RUN) {
-    const int64_t n = draw(job, from, pairs);
-    nd4c_simd.random->normal(n, pairs, z);
-    nd4c_simd.random->scale64(n, z, job->a, job->b, z);
-    for (int64_t i = 0; i < n; i++) {
-      z[i] = exp(z[i]);
-    }
-    write_doubles(job->y, from, n, z);
+static void draw_log_normal(const chance_job *job, int64_t n, const uint64_t *pairs, double *numbers) {
+  nd4c_simd.random->normal(n, pairs, numbers);
+  nd4c_simd.random->scale64(n, numbers, job->a, job->b, numbers);
+  for (int64_t i = 0; i < n; i++) {
+    numbers[i] = exp(numbers[i]);
   }
 }
 
-static void exponential_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+static void draw_exponential(const chance_job *job, int64_t n, const uint64_t *pairs, double *numbers) {
+  for (int64_t i = 0; i < n; i++) {
+    numbers[i] = 0 - log(((double)pairs[i] + 0.5) * 0x1p-64);
+  }
+  double_loops(ND4C_BINARY_multiply)->first(n, numbers, &job->b, numbers);
+}
+
+static void law_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const chance_job *job = user;
-  double z[RUN];
+  double numbers[RUN];
   uint64_t pairs[RUN];
   (void)worker;
   for (int64_t from = begin * RUN; from < end * RUN && from < job->y->size; from += RUN) {
     const int64_t n = draw(job, from, pairs);
-    for (int64_t i = 0; i < n; i++) {
-      z[i] = 0 - log(((double)pairs[i] + 0.5) * 0x1p-64);
-    }
-    double_loops(ND4C_BINARY_multiply)->first(n, z, &job->b, z);
-    write_doubles(job->y, from, n, z);
+    job->law(job, n, pairs, numbers);
+    nd4c_simd_write_doubles(job->y, from, n, numbers);
   }
 }
 
 static nd4c_status run_random_log_normal(const nd4c_call *call) {
   chance_job job = {.state = state_of(&call->inputs[0]),
                     .y = &call->outputs[0],
+                    .law = draw_log_normal,
                     .a = ND4C_REAL_OF(call, random_normal_mean),
                     .b = ND4C_REAL_OF(call, random_normal_scale)};
-  return run_all(call, &job, log_normal_range);
+  return run_all(call, &job, law_range);
 }
 
 static nd4c_status run_random_exponential(const nd4c_call *call) {
-  chance_job job = {
-      .state = state_of(&call->inputs[0]), .y = &call->outputs[0], .b = ND4C_REAL_OF(call, random_exponential_scale)};
-  return run_all(call, &job, exponential_range);
+  chance_job job = {.state = state_of(&call->inputs[0]),
+                    .y = &call->outputs[0],
+                    .law = draw_exponential,
+                    .b = ND4C_REAL_OF(call, random_exponential_scale)};
+  return run_all(call, &job, law_range);
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */

@@ -13,15 +13,6 @@ typedef struct sequence_job {
   double divisor;
 } sequence_job;
 
-static void store(const nd4c_tensor *y, int64_t from, int64_t n, const double *numbers) {
-  char *to = (char *)y->data + from * nd4c_cpu_dtype_bytes(y->dtype);
-  if (y->dtype == ND4C_FLOAT64) {
-    memcpy(to, numbers, (size_t)n * sizeof *numbers);
-  } else {
-    nd4c_simd.cast->loops[ND4C_FLOAT64][y->dtype](n, numbers, to);
-  }
-}
-
 static nd4c_binary_loops loops_of(enum nd4c_binary_index op) {
   return nd4c_simd.binary->loops[op][ND4C_FLOAT64];
 }
@@ -58,7 +49,7 @@ static void window_range(void *user, int64_t begin, int64_t end, int32_t worker)
       cosines(job, from, n, 2, a[2], twice);
       loops_of(ND4C_BINARY_add).both(n, once, twice, once);
     }
-    store(job->y, from, n, once);
+    nd4c_simd_write_doubles(job->y, from, n, once);
   }
 }
 
@@ -72,7 +63,7 @@ static void frequencies_range(void *user, int64_t begin, int64_t end, int32_t wo
     nd4c_simd.creation->steps(positive, from, 0, 1, numbers);
     nd4c_simd.creation->steps(n - positive, from + positive, -(double)job->points, 1, numbers + positive);
     loops_of(ND4C_BINARY_divide).first(n, numbers, &job->divisor, numbers);
-    store(job->y, from, n, numbers);
+    nd4c_simd_write_doubles(job->y, from, n, numbers);
   }
 }
 
