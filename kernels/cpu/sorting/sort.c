@@ -1,5 +1,5 @@
-/* Implements sort.h: words by sort_vector.h where the level is AVX-512, else by sort_portable.h. Compiled once per
- * level. simd/sorting/sorting.c and sorting_words.c read the table by nd4c_simd.sort. */
+/* Implements sort.h: words by sort_vector.h where the level is AVX-512, else by sort_portable.h, with AVX2 or without.
+ * Compiled once per level. simd/sorting/sorting.c and sorting_words.c read the table by nd4c_simd.sort. */
 #include "kernels/cpu/sorting/sort.h"
 
 #include <string.h>
@@ -11,6 +11,9 @@
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include <immintrin.h>
 #define VECTOR_SORT 1
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define AVX2_SORT 1
 #endif
 
 extern const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table);
@@ -18,6 +21,9 @@ extern const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table);
 /* Of the searches that run side by side. */
 enum { BESIDE = 32 };
 
+#if defined(AVX2_SORT)
+#include "kernels/cpu/sorting/sort_orders.h"
+#endif
 #if defined(VECTOR_SORT)
 #define WORD_TEMPLATE "kernels/cpu/sorting/sort_vector.h"
 #else
@@ -184,7 +190,7 @@ static int64_t filter_wide(int64_t n, const uint64_t *keys, int64_t first, uint6
 #define FLOATING(D, d, kind) ENTRY(D, d, BITS(d), UINT64_C(1) << (BITS(d) - 1), true)
 
 const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table) = {
-#if !defined(VECTOR_SORT)
+#if !defined(VECTOR_SORT) && !defined(AVX2_SORT)
     .needs_work = true,
 #endif
     .words = {{sort_32, count_32, scatter_32, distinct_32, search_32},

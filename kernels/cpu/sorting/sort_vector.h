@@ -21,6 +21,10 @@ typedef __mmask8 NAMED(mask);
 #define SPREAD(x) _mm512_set1_epi64((int64_t)(x))
 #define BELOW(v, limit) _mm512_cmplt_epu64_mask(v, limit)
 #endif
+#define VECTOR __m512i
+#define SMALLER OPU(min)
+#define LARGER OPU(max)
+#define FEW_SAMPLES LANES
 #define MASK NAMED(mask)
 #define ALL ((MASK)((1u << LANES) - 1))
 
@@ -76,41 +80,7 @@ static inline __m512i NAMED(sort_lanes)(__m512i v) {
 #endif
 }
 
-/* Two sorted runs of `size` vectors each become one. The upper half's vectors stand in reverse before they are cleaned,
- * which halving does not mind. */
-ND4C_INLINED void NAMED(merge_runs)(__m512i *v, int size) {
-  _Pragma("GCC unroll 8") for (int i = 0; i < size; i++) {
-    __m512i low = v[i], high = NAMED(reverse)(v[2 * size - 1 - i]);
-    v[i] = OPU(min)(low, high);
-    v[2 * size - 1 - i] = OPU(max)(low, high);
-  }
-  _Pragma("GCC unroll 4") for (int step = size / 2; step > 0; step /= 2) {
-    _Pragma("GCC unroll 16") for (int i = 0; i < 2 * size; i++) {
-      if ((i & step) == 0) {
-        __m512i low = v[i], high = v[i + step];
-        v[i] = OPU(min)(low, high);
-        v[i + step] = OPU(max)(low, high);
-      }
-    }
-  }
-  _Pragma("GCC unroll 16") for (int i = 0; i < 2 * size; i++) v[i] = NAMED(clean_lanes)(v[i]);
-}
-
-ND4C_INLINED void NAMED(sort_vectors)(__m512i *v, int count) {
-  _Pragma("GCC unroll 16") for (int i = 0; i < count; i++) v[i] = NAMED(sort_lanes)(v[i]);
-  if (count >= 2) {
-    _Pragma("GCC unroll 8") for (int i = 0; i < count; i += 2) NAMED(merge_runs)(v + i, 1);
-  }
-  if (count >= 4) {
-    _Pragma("GCC unroll 4") for (int i = 0; i < count; i += 4) NAMED(merge_runs)(v + i, 2);
-  }
-  if (count >= 8) {
-    _Pragma("GCC unroll 2") for (int i = 0; i < count; i += 8) NAMED(merge_runs)(v + i, 4);
-  }
-  if (count >= 16) {
-    NAMED(merge_runs)(v, 8);
-  }
-}
+#include "kernels/cpu/sorting/sort_runs.h"
 
 /* Sorts n words, of `count` vectors at most; what is missing counts as largest. */
 #define NETWORK(count)                                                                                       \
@@ -227,60 +197,7 @@ static int64_t NAMED(partition)(WORD *x, int64_t n, WORD pivot) {
   return n <= NAMED(BUFFER_WORDS) ? NAMED(partition_short)(x, n, pivot) : NAMED(partition_long)(x, n, pivot);
 }
 
-/* The middle one of a sample. */
-static WORD NAMED(choose_pivot)(const WORD *x, int64_t n) {
-  WORD sample[8 * LANES];
-  int64_t count = n >= 256 * LANES ? 8 * LANES : LANES, step = n / count;
-  for (int64_t i = 0; i < count; i++) {
-    sample[i] = x[i * step + step / 2];
-  }
-  NAMED(sort_few)(sample, count);
-  return sample[count / 2];
-}
-
-/* The middle between least and largest: halves the values, whatever they are. least + 1 at least. */
-static WORD NAMED(middle_value)(const WORD *x, int64_t n) {
-  WORD least = x[0], most = x[0];
-  for (int64_t i = 1; i < n; i++) {
-    least = x[i] < least ? x[i] : least;
-    most = x[i] > most ? x[i] : most;
-  }
-  return least == most ? 0 : least + (most - least) / 2 + 1;
-}
-
-/* Puts what belongs at places from .. to - 1 there. After `depth` partitions that did not help enough, pivots halve the
- * range of values: no input takes long. */
-static void NAMED(quicksort)(WORD *x, int64_t n, int64_t from, int64_t to, int32_t depth) {
-  while (n > NAMED(NETWORK_WORDS) && from < n && to > 0) {
-    WORD pivot = depth > 0 ? NAMED(choose_pivot)(x, n) : NAMED(middle_value)(x, n);
-    depth--;
-    int64_t below = NAMED(partition)(x, n, pivot);
-    if (below == 0) { /* the pivot is the least: its equals are in place */
-      if (pivot == (WORD)-1 || (pivot == 0 && depth < 0)) {
-        return;
-      }
-      below = NAMED(partition)(x, n, pivot + 1);
-    } else if (below <= n - below) {
-      NAMED(quicksort)(x, below, from, to, depth);
-    } else {
-      NAMED(quicksort)(x + below, n - below, from - below, to - below, depth);
-      n = below;
-      continue;
-    }
-    x += below;
-    n -= below;
-    from -= below;
-    to -= below;
-  }
-  if (from < n && to > 0) {
-    NAMED(sort_few)(x, n);
-  }
-}
-
-static void NAMED(sort)(void *words, int64_t n, int64_t from, int64_t to, void *work) {
-  (void)work;
-  NAMED(quicksort)(words, n, from, to, 2 * (64 - __builtin_clzll((uint64_t)n | 1)));
-}
+#include "kernels/cpu/sorting/sort_quick.h"
 
 /* -- sharing out ------------------------------------------------------------------------------------------------ */
 
@@ -351,6 +268,10 @@ static int64_t NAMED(distinct)(const void *words, int64_t n, void *vto) {
 #undef OPU
 #undef SPREAD
 #undef BELOW
+#undef VECTOR
+#undef SMALLER
+#undef LARGER
+#undef FEW_SAMPLES
 #undef MASK
 #undef ALL
 #undef NETWORK

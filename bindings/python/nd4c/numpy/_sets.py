@@ -31,6 +31,8 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
     (array([1, 3]), array([1, 2]))
     """
     x = _as_array(ar, "unique")
+    if axis is None and not return_index and not return_inverse:
+        return _distinct_values(x, equal_nan, return_counts)
     if axis is None:
         found = _distinct(x, equal_nan)
         inverse = found[2] if found[2].shape == x.shape else _op("reshape")(found[2], x.shape)
@@ -55,6 +57,18 @@ def _distinct(x, equal_nan=True):
     least = _op("min")(index[first:], None, True)
     return (values[kept], _op("concat")([index[:first], least], 0),
             _op("minimum")(inverse, asarray(first)), _op("concat")([counts[:first], most], 0))
+
+
+def _distinct_values(x, equal_nan, return_counts):
+    """As unique without places, which cost several times what values and counts do."""
+    if not return_counts:
+        values = _op("unique_values")(x)
+        return _one_nan(values) if equal_nan else values
+    values, counts = _op("unique_counts")(x)
+    kept = _one_nan(values).size if equal_nan else values.size
+    if kept < values.size:
+        counts = _op("concat")([counts[:kept - 1], _op("sum")(counts[kept - 1:], None, True, 0)], 0)
+    return values[:kept], counts
 
 
 def _one_nan(values):
