@@ -310,6 +310,13 @@ def quantile(s, dtype):
         yield Case([x], {"axes": axes, "keepdims": keepdims, "q": q, "method": method},
                    [Near(np.array(y, dtype=LD).reshape(shape), quantile_dtype(dtype),
                          np.broadcast_to(scale, shape))])
+    for shape in ((3, 400), (2, 1021), (131072,)):  # places that are looked for one by one, and all at once
+        for q in ([0.05, 0.95], [0.95, 0.5, 0.5, 0, 1], [0.5, 0.501], [n / 10 for n in range(11)]):
+            if dtype in ("float32", "float64") and (len(shape) > 1 or len(q) < 3):
+                x = s.uniform(dtype, -4, 4, shape)
+                x[..., ::3] = x[..., :1]
+                y = np.quantile(x.astype(np.float64), q, -1)
+                yield Case([x], {"axes": [-1], "q": q, "method": "linear"}, [Near(y, dtype, np.full(y.shape, 16.0))])
 
 
 def drop(values):

@@ -11,7 +11,8 @@
 enum {
   LONG_LINE = 1 << 17, /* elements that pay for sharing out a line */
   BESIDE = 16,         /* columns that are gathered together */
-  SMALL_BYTES = 16384  /* of memory that a call takes from the stack */
+  SMALL_BYTES = 16384, /* of memory that a call takes from the stack */
+  FEW_PLACES = 8       /* that are looked for one by one where they are far apart */
 };
 
 /* What is made of each line of x: the elements at count places. */
@@ -83,6 +84,18 @@ static void store(const quantile_call *c, int32_t i, double value, char *y) {
   nd4c_value_store(c->y_dtype, y + i * c->q_step, 0, (nd4c_value){.f = value});
 }
 
+/* Whether each place is looked for by itself: what lies between them is more than partitions for each would cost. */
+static bool apart(const quantile_call *c, const nd4c_words *job) {
+  return c->count > 1 && c->count <= FEW_PLACES && job->to - job->from > job->count / 4;
+}
+
+/* Puts what belongs at a place there. The words before `sorted` are in front of it already. */
+static void look_for(const nd4c_words *job, place p, int64_t sorted) {
+  const int64_t from = p.at < sorted ? 0 : sorted;
+  nd4c_simd.sort->words[job->wide].sort((char *)job->words + from * (job->wide ? 8 : 4), job->count - from, p.at - from,
+                                        p.after + 1 - from, job->work);
+}
+
 /* The results of one contiguous line. Its words are partitioned as far as the places reach. */
 static void take_line(quantile_call *c, int64_t count, const char *x, char *memory, char *y) {
   quantile_line line = {c, x};
@@ -96,13 +109,24 @@ static void take_line(quantile_call *c, int64_t count, const char *x, char *memo
     job.from = p.at < job.from ? p.at : job.from;
     job.to = p.after + 1 > job.to ? p.after + 1 : job.to;
   }
+  const bool one_by_one = apart(c, &job);
+  if (one_by_one) {
+    const place first = place_of(c, count, c->q[0]);
+    job.from = first.at;
+    job.to = first.after + 1;
+  }
   if (count > 0 && nd4c_words_sort(&job, c->width, &special) != ND4C_OK) {
     atomic_store(&c->failed, true);
     return;
   }
   const bool none = count == 0 || (special & ND4C_SORT_NAN) != 0;
+  int64_t sorted = job.to;
   for (int32_t i = 0; i < c->count; i++) {
     place p = none ? (place){0, 0, 0} : place_of(c, count, c->q[i]);
+    if (one_by_one && !none && i > 0) {
+      look_for(&job, p, sorted);
+      sorted = p.after + 1;
+    }
     double a = none ? NAN : element_at(c, &job, p.at);
     store(c, i, none || p.after == p.at ? a : between(c, a, element_at(c, &job, p.after), p.part), y);
   }

@@ -1,6 +1,7 @@
-/* Sorting words by digits, the last one first. sort_portable.h includes this where no vectors sort. */
+/* Sorting words by digits, the last one first. Where few places matter, partitions first put the words that belong
+ * there next to each other. sort_portable.h includes this where no vectors sort. */
 
-enum { NAMED(DIGIT_COUNT) = sizeof(WORD), NAMED(INSERTION_WORDS) = 40 };
+enum { NAMED(DIGIT_COUNT) = sizeof(WORD), NAMED(INSERTION_WORDS) = 40, NAMED(SAMPLE_WORDS) = 63, NAMED(FEW) = 4 };
 
 static void NAMED(insertion_sort)(WORD *x, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
@@ -44,12 +45,74 @@ static void NAMED(radix_sort)(WORD *x, int64_t n, WORD *other) {
   }
 }
 
-static void NAMED(sort)(void *words, int64_t n, int64_t from, int64_t to, void *work) {
-  (void)from;
-  (void)to;
+static void NAMED(sort_all)(WORD *x, int64_t n, WORD *work) {
   if (n <= NAMED(INSERTION_WORDS)) {
-    NAMED(insertion_sort)(words, n);
+    NAMED(insertion_sort)(x, n);
   } else {
-    NAMED(radix_sort)(words, n, work);
+    NAMED(radix_sort)(x, n, work);
+  }
+}
+
+/* Words below the pivot first; how many there are. The others pass through `others`, room for n. Without branches:
+ * which words are below cannot be foreseen. */
+static int64_t NAMED(partition)(WORD *x, int64_t n, WORD pivot, WORD *others) {
+  int64_t low = 0, high = 0;
+  for (int64_t i = 0; i < n; i++) {
+    WORD word = x[i];
+    int64_t below = word < pivot;
+    x[low] = word;
+    others[high] = word;
+    low += below;
+    high += 1 - below;
+  }
+  memcpy(x + low, others, (size_t)high * sizeof *x);
+  return low;
+}
+
+/* A word of x with about as large a share of the words below it as `place` has of n. */
+static WORD NAMED(choose_pivot)(const WORD *x, int64_t n, int64_t place) {
+  WORD sample[NAMED(SAMPLE_WORDS)];
+  const int64_t step = n / NAMED(SAMPLE_WORDS);
+  for (int64_t i = 0; i < NAMED(SAMPLE_WORDS); i++) {
+    sample[i] = x[i * step + step / 2];
+  }
+  NAMED(insertion_sort)(sample, NAMED(SAMPLE_WORDS));
+  return sample[(int64_t)((double)place / (double)n * NAMED(SAMPLE_WORDS))];
+}
+
+/* Puts what belongs at places from .. to - 1 there. Words that neither end of the places is among are not sorted. After
+ * `depth` partitions that did not help enough, what is left is sorted: no input takes long. */
+static void NAMED(select)(WORD *x, int64_t n, int64_t from, int64_t to, WORD *work, int32_t depth) {
+  while (n > 4 * NAMED(SAMPLE_WORDS) && (to - from) * NAMED(FEW) < n && depth-- > 0) {
+    const WORD pivot = NAMED(choose_pivot)(x, n, from + (to - from) / 2);
+    int64_t below = NAMED(partition)(x, n, pivot, work);
+    if (below == 0) { /* the pivot is the least: its equals are in place */
+      below = pivot == (WORD)-1 ? n : NAMED(partition)(x, n, pivot + 1, work);
+      if (to <= below) {
+        return;
+      }
+      from = from < below ? below : from;
+    }
+    if (to <= below) {
+      n = below;
+      continue;
+    }
+    if (from < below) { /* places on both sides */
+      NAMED(select)(x, below, from, below, work, depth);
+      from = below;
+    }
+    x += below;
+    n -= below;
+    from -= below;
+    to -= below;
+  }
+  NAMED(sort_all)(x, n, work);
+}
+
+static void NAMED(sort)(void *words, int64_t n, int64_t from, int64_t to, void *work) {
+  from = from > 0 ? from : 0;
+  to = to < n ? to : n;
+  if (from < to) {
+    NAMED(select)(words, n, from, to, work, 24);
   }
 }
