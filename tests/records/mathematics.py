@@ -219,7 +219,8 @@ def is_inf(s, dtype):
 
 @cases("bitwise_invert", "bit_count", ulps=0)
 def bits(s, dtype, op):
-    for x in plain(s, dtype):
+    every_byte = np.arange(256 + 37, dtype=np.uint8).view(NUMPY[dtype]) if np.dtype(NUMPY[dtype]).itemsize == 1 else None
+    for x in [*plain(s, dtype), *([] if every_byte is None or dtype == "bool" else [every_byte])]:
         if op == "bitwise_invert":
             yield Case([x], {}, [np.array(np.invert(x))])
         else:

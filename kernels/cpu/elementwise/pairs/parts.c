@@ -16,6 +16,34 @@ extern const nd4c_parts_table ND4C_LEVEL_NAME(nd4c_parts_table);
 
 #define SIGNATURE int64_t n, const void *vx, void *vy, const nd4c_unary_parameters *parameters
 
+/* -- bits of bytes: shifted in words of 16 bits, for there are no shifts of bytes; masks take off what comes from the
+ * other byte. The compiler makes words of 32 bits of plain loops over bytes ------------------------------------------
+ */
+
+enum { VECTOR_BYTES = 32 };
+typedef uint8_t byte_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int8_t signed_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint16_t word_vector __attribute__((vector_size(VECTOR_BYTES)));
+#define SHIFTED(v, by) ((byte_vector)((word_vector)(v) >> (by)))
+
+/* Bits that are 1 in the magnitudes of whole vectors of bytes; returns how many bytes these are. */
+static inline int64_t ones_of_bytes(bool is_signed, int64_t n, const uint8_t *x, uint8_t *y) {
+  int64_t i = 0;
+  for (; i + VECTOR_BYTES <= n; i += VECTOR_BYTES) {
+    byte_vector v;
+    memcpy(&v, x + i, sizeof v);
+    if (is_signed) {
+      const byte_vector below = (byte_vector)((signed_vector)v < 0);
+      v = (v ^ below) - below;
+    }
+    v -= SHIFTED(v, 1) & 0x55;
+    v = (v & 0x33) + (SHIFTED(v, 2) & 0x33);
+    v = (v & 0x0f) + (SHIFTED(v, 4) & 0x0f);
+    memcpy(y + i, &v, sizeof v);
+  }
+  return i;
+}
+
 #define ND4C_TEMPLATE "kernels/cpu/elementwise/pairs/parts_whole.h"
 #define ND4C_KINDS (ND4C_SIGNED | ND4C_UNSIGNED)
 #include "kernels/cpu/support/each_dtype.h"

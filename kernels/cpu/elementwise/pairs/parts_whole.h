@@ -17,9 +17,13 @@ ND4C_INLINED uint8_t NAME(ones)(T x) {
 static void NAME(bit_count)(SIGNATURE) {
   const T *x = vx;
   uint8_t *y = vy;
+  int64_t i = 0;
   (void)parameters;
+  if (sizeof(T) == 1) {
+    i = ones_of_bytes(KIND == ND4C_SIGNED, n, vx, vy);
+  }
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) {
+  for (; i < n; i++) {
     y[i] = NAME(ones)(x[i]);
   }
 }
