@@ -151,8 +151,12 @@ static void totals_range(void *user, int64_t begin, int64_t finish, int32_t work
     s->carries[chunk] = s->start;
     s->lost[chunk] = 0;
     for (int64_t i = 0; i < s->chunk; i += PIECE) {
-      s->loops->run(PIECE, piece_of(s, PIECE, x + i * s->x_step * s->x_bytes, from), to, &s->carries[chunk],
-                    &s->lost[chunk]);
+      const char *piece = piece_of(s, PIECE, x + i * s->x_step * s->x_bytes, from);
+      if (s->loops->total != NULL) {
+        s->loops->total(PIECE, piece, &s->carries[chunk]);
+      } else {
+        s->loops->run(PIECE, piece, to, &s->carries[chunk], &s->lost[chunk]);
+      }
     }
   }
 }

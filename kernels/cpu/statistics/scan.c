@@ -1,5 +1,5 @@
-/* Implements scan.h. A run goes eight elements at a time: their running sums in a register, then the carry of all
- * elements before them, so that the carry costs one addition per eight elements. Compiled once per level.
+/* Implements scan.h. A run of floats goes a register at a time: the running sums within it, then the carry of all
+ * elements before them, so that the carry costs one addition for all of them. Compiled once per level.
  * simd/statistics_scan.c reads the table. */
 #include "kernels/cpu/statistics/scan.h"
 
@@ -15,53 +15,73 @@
 
 extern const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table);
 
-enum { EIGHT = 8 };
-typedef double eight_float64 __attribute__((vector_size(64)));
-typedef uint64_t eight_uint64 __attribute__((vector_size(64)));
-typedef int64_t eight_int64 __attribute__((vector_size(64)));
+/* Doubles of one register: the compiler moves parts of wider vectors through memory. */
+#if defined(__AVX512F__)
+#define LANES 8
+#define BEHIND_1(fill, v) __builtin_shufflevector(fill, v, 0, 8, 9, 10, 11, 12, 13, 14)
+#define BEHIND_2(fill, v) __builtin_shufflevector(fill, v, 0, 1, 8, 9, 10, 11, 12, 13)
+#define BEHIND_4(fill, v) __builtin_shufflevector(fill, v, 0, 1, 2, 3, 8, 9, 10, 11)
+#define LAST(v) __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
+#elif defined(__AVX2__)
+#define LANES 4
+#define BEHIND_1(fill, v) __builtin_shufflevector(fill, v, 0, 4, 5, 6)
+#define BEHIND_2(fill, v) __builtin_shufflevector(fill, v, 0, 1, 4, 5)
+#define BEHIND_4(fill, v) (fill)
+#define LAST(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
+#else
+#define LANES 2
+#define BEHIND_1(fill, v) __builtin_shufflevector(fill, v, 0, 2)
+#define BEHIND_2(fill, v) (fill)
+#define BEHIND_4(fill, v) (fill)
+#define LAST(v) __builtin_shufflevector(v, v, 1, 1)
+#endif
+typedef double lanes_float64 __attribute__((vector_size(8 * LANES)));
+typedef uint64_t lanes_uint64 __attribute__((vector_size(8 * LANES)));
+typedef int64_t lanes_int64 __attribute__((vector_size(8 * LANES)));
 
 typedef enum scan_op { SUM, PROD } scan_op;
 enum { by_run = 0, by_row = 1, largest_min = 0, largest_max = 1 };
 
 /* v[i] = v[0] op ... op v[i]. */
-ND4C_INLINED void prefix_float64(scan_op op, eight_float64 *v) {
-  const eight_float64 fill = (eight_float64){0} + (op == PROD);
-  eight_float64 one = __builtin_shufflevector(fill, *v, 0, 8, 9, 10, 11, 12, 13, 14);
-  *v = op == PROD ? *v * one : *v + one;
-  eight_float64 two = __builtin_shufflevector(fill, *v, 0, 1, 8, 9, 10, 11, 12, 13);
-  *v = op == PROD ? *v * two : *v + two;
-  eight_float64 four = __builtin_shufflevector(fill, *v, 0, 1, 2, 3, 8, 9, 10, 11);
-  *v = op == PROD ? *v * four : *v + four;
-}
-
-ND4C_INLINED void prefix_uint64(scan_op op, eight_uint64 *v) {
-  const eight_uint64 fill = (eight_uint64){0} + (op == PROD);
-  eight_uint64 one = __builtin_shufflevector(fill, *v, 0, 8, 9, 10, 11, 12, 13, 14);
-  *v = op == PROD ? *v * one : *v + one;
-  eight_uint64 two = __builtin_shufflevector(fill, *v, 0, 1, 8, 9, 10, 11, 12, 13);
-  *v = op == PROD ? *v * two : *v + two;
-  eight_uint64 four = __builtin_shufflevector(fill, *v, 0, 1, 2, 3, 8, 9, 10, 11);
-  *v = op == PROD ? *v * four : *v + four;
-}
-
-#define LAST(v) __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
-
-static inline void load_floats(const float *x, eight_float64 *v) {
+#define DEFINE_PREFIX(name)                                      \
+  ND4C_INLINED void prefix_##name(scan_op op, lanes_##name *v) { \
+    const lanes_##name fill = (lanes_##name){0} + (op == PROD);  \
+    const lanes_##name one = BEHIND_1(fill, *v);                 \
+    *v = op == PROD ? *v * one : *v + one;                       \
+    if (LANES > 2) {                                             \
+      const lanes_##name two = BEHIND_2(fill, *v);               \
+      *v = op == PROD ? *v * two : *v + two;                     \
+    }                                                            \
+    if (LANES > 4) {                                             \
+      const lanes_##name four = BEHIND_4(fill, *v);              \
+      *v = op == PROD ? *v * four : *v + four;                   \
+    }                                                            \
+  }
+DEFINE_PREFIX(float64)
 #if defined(__AVX512F__)
-  *v = (eight_float64)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+DEFINE_PREFIX(uint64)
+#endif
+
+static inline void load_floats(const float *x, lanes_float64 *v) {
+#if defined(__AVX512F__)
+  *v = (lanes_float64)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+#elif defined(__AVX2__)
+  *v = (lanes_float64)_mm256_cvtps_pd(_mm_loadu_ps(x));
 #else
-  for (int j = 0; j < EIGHT; j++) {
+  for (int j = 0; j < LANES; j++) {
     (*v)[j] = (double)x[j];
   }
 #endif
 }
 
 /* The compiler makes four conversions of one. */
-static inline void store_floats(const eight_float64 *v, float *y) {
+static inline void store_floats(const lanes_float64 *v, float *y) {
 #if defined(__AVX512F__)
   _mm256_storeu_ps(y, _mm512_cvtpd_ps((__m512d)*v));
+#elif defined(__AVX2__)
+  _mm_storeu_ps(y, _mm256_cvtpd_ps((__m256d)*v));
 #else
-  for (int j = 0; j < EIGHT; j++) {
+  for (int j = 0; j < LANES; j++) {
     y[j] = (float)(*v)[j];
   }
 #endif
@@ -79,14 +99,14 @@ static void sum_run_float32(int64_t n, const void *vx, void *vy, void *carry, do
   const float *x = vx;
   float *y = vy;
   double sum = *(double *)carry;
-  eight_float64 zero = {0}, all = zero + sum;
+  lanes_float64 zero = {0}, all = zero + sum;
   int64_t i = 0;
   (void)lost;
-  for (; i + EIGHT <= n; i += EIGHT) {
-    eight_float64 v = zero;
+  for (; i + LANES <= n; i += LANES) {
+    lanes_float64 v = zero;
     load_floats(x + i, &v);
     prefix_float64(SUM, &v);
-    eight_float64 here = v + all;
+    lanes_float64 here = v + all;
     all += LAST(v);
     store_floats(&here, y + i);
   }
@@ -101,15 +121,15 @@ static void sum_run_float32(int64_t n, const void *vx, void *vy, void *carry, do
 static void sum_run_float64(int64_t n, const void *vx, void *vy, void *carry, double *lost) {
   const double *x = vx;
   double *y = vy, sum = *(double *)carry;
-  eight_float64 zero = {0}, all = zero + sum, rest = zero + *lost;
+  lanes_float64 zero = {0}, all = zero + sum, rest = zero + *lost;
   int64_t i = 0;
-  for (; i + EIGHT <= n; i += EIGHT) {
-    eight_float64 v;
+  for (; i + LANES <= n; i += LANES) {
+    lanes_float64 v;
     memcpy(&v, x + i, sizeof v);
     prefix_float64(SUM, &v);
-    eight_float64 here = all + (v + rest), b = LAST(v), next = all + b, part = next - all;
-    eight_float64 off = (all - (next - part)) + (b - part);
-    rest += (eight_float64)((eight_int64)off & (off - off == 0));
+    lanes_float64 here = all + (v + rest), b = LAST(v), next = all + b, part = next - all;
+    lanes_float64 off = (all - (next - part)) + (b - part);
+    rest += (lanes_float64)((lanes_int64)off & (off - off == 0));
     all = next;
     memcpy(y + i, &here, sizeof here);
   }
@@ -136,18 +156,22 @@ static void sum_row_float64(int64_t n, const void *vx, void *vy, void *carries, 
   }
 }
 
-/* -- products of floats: those of f32 eight at a time where neither they nor their parts leave the range of double ----
+/* -- products of floats: those of f32 a register at a time where neither they nor their parts leave the range of double
+ * ----
  */
 
 /* Are the magnitudes of all between 2^-400 and 2^400? */
-static inline bool moderate(const eight_float64 *v) {
+static inline bool moderate(const lanes_float64 *v) {
   const uint64_t least = 0x26f0000000000000, most = 0x58f0000000000000; /* the bits of both */
-  eight_uint64 above = ((eight_uint64)*v & 0x7fffffffffffffff) - least;
+  lanes_uint64 above = ((lanes_uint64)*v & 0x7fffffffffffffff) - least;
 #if defined(__AVX512F__)
   return _mm512_cmplt_epu64_mask((__m512i)above, _mm512_set1_epi64((int64_t)(most - least))) == 0xff;
+#elif defined(__AVX2__)
+  const lanes_int64 outside = ((lanes_int64)above < 0) | ((lanes_int64)above >= (int64_t)(most - least));
+  return _mm256_movemask_pd((__m256d)outside) == 0;
 #else
   bool all = true;
-  for (int i = 0; i < EIGHT; i++) {
+  for (int i = 0; i < LANES; i++) {
     all &= above[i] < most - least;
   }
   return all;
@@ -158,11 +182,11 @@ static void prod_run_float32(int64_t n, const void *vx, void *vy, void *carry, d
   const float *x = vx;
   float *y = vy;
   double product = *(double *)carry;
-  eight_float64 zero = {0}, all = zero + product;
+  lanes_float64 zero = {0}, all = zero + product;
   int64_t i = 0;
   (void)lost;
-  for (; i + EIGHT <= n; i += EIGHT) {
-    eight_float64 v = zero;
+  for (; i + LANES <= n; i += LANES) {
+    lanes_float64 v = zero;
     load_floats(x + i, &v);
     prefix_float64(PROD, &v);
     bool usable = moderate(&v);
@@ -170,13 +194,13 @@ static void prod_run_float32(int64_t n, const void *vx, void *vy, void *carry, d
       usable = all[0] == 0 || all[0] - all[0] != 0; /* zero, infinite or NaN, and stays so */
     }
     if (usable) {
-      eight_float64 here = v * all;
+      lanes_float64 here = v * all;
       all *= LAST(v);
       store_floats(&here, y + i);
       continue;
     }
     product = all[0];
-    for (int j = 0; j < EIGHT; j++) {
+    for (int j = 0; j < LANES; j++) {
       product *= (double)x[i + j];
       y[i + j] = (float)product;
     }
@@ -287,16 +311,19 @@ TRUTH_LOOP(prod, row)
 
 /* -- table -------------------------------------------------------------------------------------------------------- */
 
-#define SUM_ENTRY(NAME, name, kind) [ND4C_##NAME] = {sum_run_##name, sum_row_##name, NULL},
-#define PROD_ENTRY(NAME, name, kind) [ND4C_##NAME] = {prod_run_##name, prod_row_##name, NULL},
+#define SUM_ENTRY(NAME, name, kind) [ND4C_##NAME] = {.run = sum_run_##name, .row = sum_row_##name},
+#define WHOLE_SUM_ENTRY(NAME, name, kind) \
+  [ND4C_##NAME] = {.run = sum_run_##name, .row = sum_row_##name, .total = sum_total_##name},
+#define PROD_ENTRY(NAME, name, kind) [ND4C_##NAME] = {.run = prod_run_##name, .row = prod_row_##name},
 #define MAX_ENTRY(NAME, name, kind) [ND4C_##NAME] = {max_run_##name, max_row_##name},
 #define MIN_ENTRY(NAME, name, kind) [ND4C_##NAME] = {min_run_##name, min_row_##name},
 
 const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table) = {
-    .sum = {ALL(SUM_ENTRY) ND4C_HALF_DTYPES(SUM_ENTRY)[ND4C_BOOL] = {sum_run_boolean, sum_row_boolean, NULL}},
+    .sum = {ND4C_INT_DTYPES(WHOLE_SUM_ENTRY) ND4C_UINT_DTYPES(WHOLE_SUM_ENTRY)
+                ND4C_FLOAT_DTYPES(SUM_ENTRY)[ND4C_BOOL] = {.run = sum_run_boolean, .row = sum_row_boolean}},
     .prod = {ND4C_INT_DTYPES(PROD_ENTRY) ND4C_UINT_DTYPES(PROD_ENTRY)
-                 ND4C_HALF_DTYPES(PROD_ENTRY)[ND4C_FLOAT32] = {prod_run_float32, prod_row_float32, NULL},
-             [ND4C_BOOL] = {prod_run_boolean, prod_row_boolean, NULL},
-             [ND4C_FLOAT64] = {prod_run_float64, prod_row_float64, prod_four_float64}},
+                 ND4C_HALF_DTYPES(PROD_ENTRY)[ND4C_FLOAT32] = {.run = prod_run_float32, .row = prod_row_float32},
+             [ND4C_BOOL] = {.run = prod_run_boolean, .row = prod_row_boolean},
+             [ND4C_FLOAT64] = {.run = prod_run_float64, .row = prod_row_float64, .four = prod_four_float64}},
     .max = {ALL(MAX_ENTRY) ND4C_HALF_DTYPES(MAX_ENTRY)},
     .min = {ALL(MIN_ENTRY) ND4C_HALF_DTYPES(MIN_ENTRY)}};

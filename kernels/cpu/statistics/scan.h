@@ -16,6 +16,8 @@ typedef struct nd4c_scan_loops {
   void (*row)(int64_t n, const void *x, void *y, void *carries, double *lost);
   /* run for four lines at once, step and y_step bytes apart; or NULL. */
   void (*four)(int64_t n, const void *x, int64_t step, void *y, int64_t y_step, void *carries);
+  /* run without y: what carry becomes; or NULL. */
+  void (*total)(int64_t n, const void *x, void *carry);
 } nd4c_scan_loops;
 
 /* best: in x's dtype, where: its position; `position` is that of x[0] (run) or of the row. first: nothing came before.

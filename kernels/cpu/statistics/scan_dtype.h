@@ -12,21 +12,32 @@
 ND4C_INLINED void NAME(run)(scan_op op, int64_t n, const T *x, uint64_t *y, uint64_t *carry) {
   uint64_t all = *carry;
   int64_t i = 0;
-  for (; i + EIGHT <= n; i += EIGHT) {
-    eight_uint64 v;
-    for (int j = 0; j < EIGHT; j++) {
+#if defined(__AVX512F__) /* otherwise one after the other is faster: an addition waits a cycle for the one before */
+  for (; i + LANES <= n; i += LANES) {
+    lanes_uint64 v;
+    for (int j = 0; j < LANES; j++) {
       v[j] = (uint64_t)x[i + j];
     }
     prefix_uint64(op, &v);
     v = op == PROD ? v * all : v + all;
-    all = v[EIGHT - 1];
+    all = v[LANES - 1];
     memcpy(y + i, &v, sizeof v);
   }
+#endif
   for (; i < n; i++) {
     all = op == PROD ? all * (uint64_t)x[i] : all + (uint64_t)x[i];
     y[i] = all;
   }
   *carry = all;
+}
+
+static void NAME(sum_total)(int64_t n, const void *vx, void *carry) {
+  const T *x = vx;
+  uint64_t all = 0;
+  for (int64_t i = 0; i < n; i++) {
+    all += (uint64_t)x[i];
+  }
+  *(uint64_t *)carry += all;
 }
 #endif
 

@@ -130,6 +130,32 @@ def test_places_of_extrema(name):
         same(name[3:], np.array([complex(np.nan, part) for part in parts]))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "uint16", "int64", "uint64"])
+def test_long_running_sums_of_integers(dtype):
+    """Lines that are shared out among threads: sums wrap alike wherever the pieces begin."""
+    rng = np.random.default_rng(41)
+    limits = np.iinfo(dtype) if dtype != "bool" else None
+    for count in (65537, 100_003):
+        a = rng.integers(limits.min, limits.max, count, dtype, True) if limits else rng.random(count) < 0.5
+        for x in (a, a[::-1], np.repeat(a, 2)[::2]):
+            same("cumsum", x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_running_sums_of_floats(dtype):
+    """Integers have exact sums in any order. Tenths one after the other would be off by thousands of last places."""
+    rng = np.random.default_rng(42)
+    for count in (3, 5, 9, 65537, 100_003):
+        whole = rng.integers(-64, 65, count)
+        tenths = np.full(count, 0.1, dtype)
+        for step in (1, -1):
+            made = np.asarray(nd4c.numpy.cumsum(to_nd4c(whole.astype(dtype)[::step])))
+            assert made.dtype == dtype and np.array_equal(made, np.cumsum(whole[::step]))
+        expected = np.cumsum(tenths, dtype="longdouble")
+        made = np.asarray(nd4c.numpy.cumsum(to_nd4c(tenths)))
+        assert np.abs(made - expected).max() <= 16 * np.spacing(made[-1])
+
+
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "nancumprod"])
 def test_running(name):
     rng = np.random.default_rng(8)
