@@ -364,6 +364,17 @@ def convolve(s, dtype, op):
         for mode in ("full", "same", "valid", ""):
             a, b = s.small(dtype, (m,)), s.small(dtype, (n,))
             yield Case([a, b], {"mode": mode}, [convolved(op, a, b, mode, dtype)])
+    # Blocks of 8, 16 and 32 neighbours, some of which lack terms, in pieces of 1024.
+    for m, n in [(16, 1), (17, 17), (40, 5), (5, 40), (63, 33), (70, 70), (128, 64), (1100, 3)]:
+        a, b = s.small(dtype, (m,)), s.small(dtype, (n,))
+        yield Case([a, b], {"mode": "full"}, [convolved(op, a, b, "full", dtype)])
+    if not is_integer(dtype) and not is_complex(dtype):  # the terms that lie outside are none, not products with 0
+        a, b = s.small(dtype, (50,)), s.small(dtype, (5,))
+        for place, value in ((0, np.inf), (20, np.nan), (33, -np.inf), (49, np.inf)):
+            a[place] = value
+        b[[0, 4]] = np.inf, np.nan
+        for x in (np.array([1, 1, 1, 1, 1], dtype=a.dtype), b):
+            yield Case([a, x], {"mode": "full"}, [Near(not_finite(op, a, x), dtype)])
     a, b = np.repeat(s.small(dtype, (1,)), 4), s.small(dtype, (3,))
     yield Case([a, b], {}, [convolved(op, a, b, "", dtype)])
     if is_integer(dtype):
@@ -372,6 +383,17 @@ def convolve(s, dtype, op):
     if dtype == "float32":
         a, b = s.small(dtype, (5,)), s.small("complex128", (3,))
         yield Case([a, b], {"mode": "full"}, [convolved(op, a, b, "full", "complex128")])
+
+
+def not_finite(op, a, b):
+    """All sums of which a term is not finite, and the finite ones; NumPy's own sums may pad."""
+    a, b = wide(a), wide(b)
+    b = b[::-1] if op == "correlate" else b
+    y = np.zeros(a.size + b.size - 1, a.dtype)
+    with np.errstate(all="ignore"):
+        for j in range(b.size):
+            y[j:j + a.size] += a * b[j]
+    return y
 
 
 def convolved(op, a, b, mode, dtype):

@@ -38,6 +38,7 @@
 #include "kernels/cpu/shape/move.h"
 #include "kernels/cpu/shape/transpose.h"
 #include "kernels/cpu/signal/fft.h"
+#include "kernels/cpu/signal/sequences.h"
 #include "kernels/cpu/sorting/nonzero.h"
 #include "kernels/cpu/sorting/sort.h"
 #include "kernels/cpu/statistics/moments.h"

@@ -225,6 +225,12 @@ def test_convolution():
         a, v = make(rng, sizes[:1], one), make(rng, sizes[1:], other)
         for name, mode in itertools.product(("convolve", "correlate"), ("full", "same", "valid")):
             same(name, a, v, mode, tolerance=60, absolute=1e-4)
+    for dtype in ("int16", "uint64", "float32", "float64"):
+        for sizes in ((2100, 9), (200, 290)):                            # several pieces of a result, blocks and their edges
+            a, v = make(rng, sizes[:1], dtype), make(rng, sizes[1:], dtype)
+            for name, mode in itertools.product(("convolve", "correlate"), ("full", "same", "valid")):
+                same(name, a, v[::-1], mode, tolerance=600, absolute=1e-3)
+                same(name, np.repeat(a, 2)[::2], v, mode, tolerance=600, absolute=1e-3)
     same("convolve", [1, 2, 3], [0, 1, 0.5])
     same("correlate", [1, 2, 3], [0, 1, 0.5])
     same("convolve", np.ones(300, bool), np.ones(300, bool))
