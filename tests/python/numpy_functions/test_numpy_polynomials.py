@@ -25,6 +25,11 @@ def test_values_roots_and_calculus():
     for p in LISTS:
         same("polyval", np.array(p), x, tolerance=8, absolute=1e-12)
         same("polyval", np.array(p), 3)
+        for dtype in ("int16", "float16", "float32", "float64", "complex64"):
+            for values in ([-2.0, 0.5, 3], [[1, 2], [3, 4]], []):
+                same("polyval", np.array(p), np.array(values).astype(dtype), tolerance=8, absolute=1e-12)
+                if np.array(p).dtype.kind != "c":
+                    same("polyval", np.array(p, dtype), np.array(values).astype(dtype), tolerance=8, absolute=1e-12)
         same("polyder", np.array(p))
         same("polyder", np.array(p), 2)
         same("polyint", np.array(p))
@@ -40,6 +45,19 @@ def test_values_roots_and_calculus():
                       ("roots", np.ones((2, 2))),
                       ("polyint", [1, 2], 3, [1, 2])):
         same(*arguments)
+
+
+def test_values_beside_numbers_that_are_not_finite():
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e308, 5e-324, -1e-308])
+    kept = x.copy()
+    for p in ([-0.0], [0.0], [2.0], [1.0, -3.0, 2.0], [np.inf, 1.0], [1.0, np.nan]):
+        same("polyval", np.array(p), x)
+        given = nd4c.asarray(x)
+        with np.errstate(all="ignore"):
+            got, wanted = np.asarray(xp.polyval(p, given)), np.polyval(p, x)
+        numbers = ~np.isnan(wanted)
+        assert np.array_equal(np.signbit(got)[numbers], np.signbit(wanted)[numbers])
+        assert np.array_equal(np.asarray(given), kept, equal_nan=True)      # no result is in x's place
 
 
 def test_fits():

@@ -263,6 +263,14 @@ def test_trapezoid():
             same("trapezoid", y, dx=0.5, axis=axis, **CLOSE)
             same("trapezoid", y, np.sort(rng.random(y.shape[axis])), axis=axis, tolerance=200, absolute=1e-5)
             same("trapezoid", y, np.sort(rng.random((3, 4)), axis), axis=axis, tolerance=200, absolute=1e-5)
+            for dx in (1, 1.0, -3, np.float64(0.25), np.array([2.0]), 2j):
+                same("trapezoid", y, dx=dx, axis=axis, **CLOSE)
+    huge = np.array([1.7e308, 1e307, 5e-324, 5e-324, np.inf, 1.0])
+    for y in (huge[1:4], huge[:2], huge[3:], huge[2:4], huge[4:] + 1j, np.array([np.nan, 1])):
+        kept = y.copy()
+        same("trapezoid", y)
+        same("trapezoid", y, dx=4)
+        assert np.array_equal(y, kept, equal_nan=True)
     same("trapezoid", [1, 2, 3])
     same("trapezoid", [1, 2], axis=3)
 

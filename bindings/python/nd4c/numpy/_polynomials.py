@@ -3,6 +3,7 @@ _poly1d.py."""
 from nd4c import _dtypes
 from nd4c._arguments import TABLES, enum_name
 from nd4c._functions.creation import arange
+from nd4c._functions.dtypes import result_type
 from nd4c._functions.matrices import inexact
 from nd4c._functions.solving import inv, lstsq
 from nd4c._functions.support import as_array, cast, op
@@ -118,11 +119,23 @@ def polyval(p, x):
     composed = isinstance(x, poly1d)
     if not composed:
         x = as_array(x, "polyval")
+        if x.ndim and p.size and x.dtype.kind == "f" and result_type(x, p) == x.dtype:
+            return _horner(p, x)
         result = op("zeros_like")(x, 0)
     else:
         result = poly1d(op("zeros")((1,), p.dtype.number))
     for number in range(p.size):
         result = result * x + p[number]
+    return result
+
+
+def _horner(p, x):
+    """The same where all results have x's dtype, each in the place of the one before. NaN and infinities count at once."""
+    result = op("multiply")(x, 0.0)
+    result += p[0]
+    for number in range(1, p.size):
+        result *= x
+        result += p[number]
     return result
 
 

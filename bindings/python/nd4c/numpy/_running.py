@@ -180,7 +180,15 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     elif not isinstance(dx, (int, float, complex)):
         width = _as_array(dx, "trapezoid")
     pairs = y[_at(y.ndim, axis, slice(1, None))] + y[_at(y.ndim, axis, slice(None, -1))]
-    return _sum(pairs * width / 2.0, axis)
+    if type(width) not in (int, float):
+        pairs = pairs * width
+    elif width != 1:
+        pairs *= width
+    if y.dtype.kind == "f":
+        pairs *= 0.5
+    else:
+        pairs /= 2.0
+    return _sum(pairs, axis)
 
 
 def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
