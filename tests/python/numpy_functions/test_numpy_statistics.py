@@ -281,6 +281,14 @@ def test_interp():
     for fp in (rng.random(8), rng.random(8) + 1j, np.arange(8)):
         for options in ({}, {"left": -1, "right": 9.5}, {"period": 0.7}, {"period": -0.7}):
             same("interp", rng.random((3, 4)) * 2 - 0.5, xp, fp, tolerance=200, absolute=1e-12, **options)
+    x = np.array([0.5, 1, 1.25, 2, 2.5, 3, 3.5, np.nan, np.inf, -np.inf, -0.0])
+    kept, given = x.copy(), nd4c.asarray(x)
+    for options in ({}, {"left": -1, "right": 9.5}):
+        check(nd4c.numpy.interp(given, [1, 2, 3], [3, 5.5, -4], **options), np.interp(x, [1, 2, 3], [3, 5.5, -4], **options))
+        assert np.array_equal(np.asarray(given), kept, equal_nan=True)
+        same("interp", rng.random(3001) * 4, [1, 2, 3], [3, 5.5, -4], tolerance=200, absolute=1e-12, **options)
+        for one in (0.5, 1.0, 1.75, 3.0, 3.5):
+            same("interp", np.array(one), [1, 2, 3], [3, 5.5, -4], **options)
     same("interp", [1, 2.5, np.nan, np.inf, -np.inf], [1, 2, 3], [3, np.inf, 0])
     same("interp", 2, [1, 2, 3], [3, np.nan, 0])
     for xp, fp in itertools.product(([-np.inf, np.inf], [0, np.inf], [-np.inf, 1]), ([10, 10], [0, 10], [0, np.inf])):

@@ -283,10 +283,12 @@ def _on_line(x, xp, fp):
     if not all(_op("all")(_op("is_finite")(one), None, False) for one in (slope, xp, fp)):
         return _on_infinite_line(x, xp, fp)
     x = _op("clip")(x, xp[0], xp[-1])
-    place = searchsorted(xp, x, "right") - 1
-    slope = _op("concat")([slope, asarray([0.0])], 0)  # from the last point on
-    x0, y0, slope = [_op("take")(one, place, (0,), 0) for one in (xp, fp, slope)]
-    return y0 + slope * (x - x0)
+    place = searchsorted(xp, x, "right")  # 1 for the first point: the tables below have one more in front
+    x0, y0, slope = [_op("concat")(parts, 0) for parts in ((xp[:1], xp), (fp[:1], fp), (slope[:1], slope, asarray([0.0])))]
+    x -= _op("take")(x0, place, (0,), 0)
+    x *= _op("take")(slope, place, (0,), 0)
+    x += _op("take")(y0, place, (0,), 0)
+    return x
 
 
 def _on_infinite_line(x, xp, fp):
