@@ -248,8 +248,10 @@ def searchsorted(s, dtype):
 
 @cases("digitize")
 def digitize(s, dtype):
-    for x in (s.small(dtype, (3, 4)), s.special(dtype, (9,)), s.small(dtype, ()), s.small(dtype, (0,))):
-        for bins in ([], [1], [0, 2, 3, 3, 5], [7, 7, 4, 1], [2, 2]):
+    # Up to eight bins are counted, more are halved, for 32 elements side by side.
+    for x in (s.small(dtype, (3, 4)), s.special(dtype, (9,)), s.small(dtype, ()), s.small(dtype, (0,)), s.small(dtype, (70,))):
+        for bins in ([], [1], [0, 2, 3, 3, 5], [7, 7, 4, 1], [2, 2], [0, 1, 1, 2, 3, 3, 4, 5], [0, 1, 1, 2, 3, 3, 4, 5, 6],
+                     [9, 8, 7, 6, 5, 4, 3, 2, 1]):
             bins = np.array(bins, dtype=NUMPY[dtype])
             for right in (False, True):
                 keys = [sort_key(v) for v in bins]

@@ -19,7 +19,7 @@
 extern const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table);
 
 /* Of the searches that run side by side. */
-enum { BESIDE = 32 };
+enum { BESIDE = 32, FEW_KEYS = 8 };
 
 #if defined(AVX2_SORT)
 #include "kernels/cpu/sorting/sort_orders.h"
