@@ -20,7 +20,7 @@ ND4C_INLINED void NAME(add_common)(bool begun, const T *a, const T *b, int64_t p
     memcpy(&fourth, y + 3 * LANES, sizeof fourth);
   }
   for (int64_t j = from; j < to; j++) {
-    const T *x = a + place - j, factor = b[j];
+    const T *x = a + (place - j), factor = b[j];
     NAME(lanes) v;
     memcpy(&v, x, sizeof v);
     first += v * factor;
