@@ -204,6 +204,8 @@ PyMethodDef native_creation_methods[] = {
      "A method of Array around a Python function of the package, which takes its plain calls itself."},
     {"from_handle", from_handle, METH_O, "An Array of an nd4c_array * whose reference it takes over."},
     {"handle", handle, METH_O, "The nd4c_array * of an Array, borrowed."},
+    {"reinterpret", NATIVE_METHOD(native_reinterpret), METH_FASTCALL,
+     "An array over the same memory as elements of another dtype, or None."},
     {"item", item, METH_O, "The first element as a Python number, or text."},
     {"function", native_function, METH_O, "The callable of an op: inputs, then attributes in the schema's order."},
     {"register", NATIVE_METHOD(native_register), METH_VARARGS | METH_KEYWORDS,

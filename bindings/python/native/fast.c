@@ -64,11 +64,25 @@ static bool plain_shape(PyObject *object, int64_t *shape, int32_t *rank) {
   return true;
 }
 
+/* The dtype that a DType, a name or a type stands for; NONE, without an exception, for what Python has to judge. */
+static nd4c_dtype dtype_named(PyObject *value) {
+  const nd4c_dtype dtype = native_dtype_find(value);
+  if (dtype != ND4C_DTYPE_NONE || registry.names == NULL || !(PyUnicode_CheckExact(value) || PyType_Check(value))) {
+    return dtype;
+  }
+  PyObject *number = PyDict_GetItemWithError(registry.names, value); /* borrowed */
+  return number != NULL ? (nd4c_dtype)PyLong_AsLong(number) : ND4C_DTYPE_NONE;
+}
+
 static PyObject *plain_make(nd4c_status (*make)(nd4c_dtype, int32_t, const int64_t *, nd4c_device *, nd4c_array **),
                             PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t rank;
   nd4c_array *out = NULL;
+  if (count == 2 && dtype == ND4C_DTYPE_NONE) {
+    dtype = dtype_named(args[1]);
+    count = dtype != ND4C_DTYPE_NONE ? 1 : count;
+  }
   if (count != 1 || !plain_shape(args[0], shape, &rank)) {
     return NULL;
   }
@@ -84,10 +98,39 @@ static PyObject *plain_empty(PyObject *const *args, Py_ssize_t count, nd4c_dtype
   return plain_make(lib.array_empty, args, count, dtype);
 }
 
+/* arange(start, stop) and arange(start, stop, step) of floats, in the default dtype; numbers that are too large for a
+ * count, or none, are left to Python. */
+static PyObject *plain_steps(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  double numbers[3] = {0, 0, 1};
+  bool floats = false;
+  nd4c_array *out = NULL;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (!PyFloat_CheckExact(args[i]) && !PyLong_CheckExact(args[i])) {
+      return NULL;
+    }
+    floats = floats || PyFloat_CheckExact(args[i]);
+    numbers[i] = PyFloat_AsDouble(args[i]);
+  }
+  if (PyErr_Occurred() != NULL || !floats || (dtype != ND4C_DTYPE_NONE && dtype != ND4C_FLOAT64)) {
+    PyErr_Clear();
+    return NULL;
+  }
+  const double steps = (numbers[1] - numbers[0]) / numbers[2], most = (double)(INT64_C(1) << 40);
+  if (!(steps > -most && steps < most) || numbers[2] == 0) {
+    return NULL;
+  }
+  const int64_t whole = steps > 0 ? (int64_t)steps : 0, length = whole + (steps > (double)whole);
+  nd4c_status status = lib.array_arange(ND4C_FLOAT64, numbers[0], numbers[2], length, NULL, &out);
+  return native_array_result(status, out);
+}
+
 /* arange(stop) of the default integers and of floats. Its numbers go through double, which is exact below 2^53. */
 static PyObject *plain_arange(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
   const int64_t most = INT64_C(1) << 53;
   nd4c_array *out = NULL;
+  if (count == 2 || count == 3) {
+    return plain_steps(args, count, dtype);
+  }
   dtype = dtype == ND4C_DTYPE_NONE ? ND4C_INT64 : dtype;
   if (count != 1 || !PyLong_CheckExact(args[0]) ||
       (dtype != ND4C_INT64 && dtype != ND4C_FLOAT64 && dtype != ND4C_FLOAT32)) {
@@ -154,15 +197,41 @@ static PyObject *plain_item(PyObject *const *args, Py_ssize_t count, nd4c_dtype 
   return count == 1 && lib.array_size(handle_of(args[0])) == 1 ? native_array_value(args[0]) : NULL;
 }
 
+/* argmax() and argmin() of one axis. What the op refuses goes to Python, which meets the refusal again or computes it.
+ */
+static PyObject *plain_place(nd4c_op op, PyObject *const *args, Py_ssize_t count) {
+  const nd4c_array *array = handle_of(args[0]);
+  nd4c_attr_value attrs[2] = {{.kind = ND4C_ATTR_INT}, {.kind = ND4C_ATTR_BOOL}};
+  nd4c_array *out = NULL;
+  if (count != 1 || lib.array_rank(array) != 1 || lib.array_size(array) == 0) {
+    return NULL;
+  }
+  PyThreadState *state = is_long(array) ? PyEval_SaveThread() : NULL;
+  nd4c_status status = lib.op_call_positional(NULL, op, &array, 1, attrs, &out);
+  if (state != NULL) {
+    PyEval_RestoreThread(state);
+  }
+  return status == ND4C_OK ? native_array_wrap(out) : NULL;
+}
+
+static PyObject *plain_argmax(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  (void)dtype;
+  return plain_place(ND4C_OP_argmax, args, count);
+}
+
+static PyObject *plain_argmin(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  (void)dtype;
+  return plain_place(ND4C_OP_argmin, args, count);
+}
+
 static fast_entry functions[] = {{.name = "asarray", .plain = plain_asarray},
                                  {.name = "arange", .plain = plain_arange},
                                  {.name = "empty", .plain = plain_empty},
                                  {.name = "zeros", .plain = plain_zeros},
                                  {.name = NULL}};
-static fast_entry methods[] = {{.name = "copy", .plain = plain_copy},
-                               {.name = "item", .plain = plain_item},
-                               {.name = "tolist", .plain = plain_tolist},
-                               {.name = NULL}};
+static fast_entry methods[] = {{.name = "copy", .plain = plain_copy},     {.name = "item", .plain = plain_item},
+                               {.name = "tolist", .plain = plain_tolist}, {.name = "argmax", .plain = plain_argmax},
+                               {.name = "argmin", .plain = plain_argmin}, {.name = NULL}};
 
 /* -- calls -------------------------------------------------------------------------------------------------------- */
 
@@ -200,16 +269,8 @@ static bool plain_names(PyObject *names, PyObject *const *values, nd4c_dtype *dt
   if (PyTuple_Size(names) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "dtype") != 0) {
     return false;
   }
-  *dtype = native_dtype_find(values[0]);
-  if (*dtype != ND4C_DTYPE_NONE) {
-    return true;
-  }
-  if (registry.names == NULL || !(PyUnicode_CheckExact(values[0]) || PyType_Check(values[0]))) {
-    return false;
-  }
-  PyObject *number = PyDict_GetItemWithError(registry.names, values[0]); /* borrowed */
-  *dtype = number != NULL ? (nd4c_dtype)PyLong_AsLong(number) : ND4C_DTYPE_NONE;
-  return number != NULL;
+  *dtype = dtype_named(values[0]);
+  return *dtype != ND4C_DTYPE_NONE;
 }
 
 static PyObject *call_function(const fast_entry *entry, PyObject *const *args, Py_ssize_t count, PyObject *names) {
@@ -236,7 +297,7 @@ static PyObject *call_method(const fast_entry *entry, PyObject *self, PyObject *
 
 /* Python passes a function no data of its own, so each entry has a C function. */
 #define FAST_FUNCTIONS(X) X(0) X(1) X(2) X(3)
-#define FAST_METHODS(X) X(0) X(1) X(2)
+#define FAST_METHODS(X) X(0) X(1) X(2) X(3) X(4)
 #define DEFINE_FUNCTION(i)                                                                                  \
   static PyObject *function_##i(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) { \
     (void)self;                                                                                             \

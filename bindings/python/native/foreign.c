@@ -85,6 +85,42 @@ static PyObject *wrap(PyObject *owner, const array_interface *from) {
   return native_array_wrap(out);
 }
 
+/* reinterpret(array, dtype): memory of the host in C order as elements of another size; None for all other arrays, and
+ * where the library refuses: _arrays/methods.py then takes the long way. Memory that DLPack has exported keeps its
+ * address. */
+PyObject *native_reinterpret(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+  int64_t shape[ND4C_MAX_RANK];
+  nd4c_dtype dtype;
+  (void)module;
+  if (count != 2 || !is_array(args[0]) || !native_dtype_number(args[1], &dtype)) {
+    return PyErr_Occurred() == NULL ? PyErr_Format(PyExc_TypeError, "reinterpret: expected an array and a DType")
+                                    : NULL;
+  }
+  nd4c_array *from = handle_of(args[0]), *out = NULL;
+  const nd4c_dtype own = lib.array_dtype(from);
+  const int32_t rank = lib.array_rank(from);
+  const bool plain = rank > 0 && lib.array_size(from) > 0 && own <= ND4C_COMPLEX128 && dtype <= ND4C_COMPLEX128;
+  if (!plain || native_plain_data(from) == NULL) {
+    Py_RETURN_NONE;
+  }
+  const int64_t size = lib.dtype_size(dtype), bytes = lib.array_shape(from)[rank - 1] * lib.dtype_size(own);
+  nd4c_dl_managed *managed = NULL;
+  if (size == 0 || bytes == 0 || bytes % size != 0 || lib.array_to_dlpack(from, &managed) != ND4C_OK) {
+    Py_RETURN_NONE;
+  }
+  void *data = managed->tensor.data;
+  managed->deleter(managed);
+  memcpy(shape, lib.array_shape(from), (size_t)rank * sizeof *shape);
+  shape[rank - 1] = bytes / size;
+  Py_INCREF(args[0]);
+  if ((uintptr_t)data % (uintptr_t)(size < 8 ? size : 8) != 0 ||
+      lib.array_wrap(dtype, rank, shape, NULL, data, lib.array_is_read_only(from), release, args[0], &out) != ND4C_OK) {
+    Py_DECREF(args[0]);
+    Py_RETURN_NONE;
+  }
+  return native_array_wrap(out);
+}
+
 PyObject *native_from_numpy(PyObject *object) {
   if ((PyObject *)Py_TYPE(object) != ndarray_type()) {
     return NULL;

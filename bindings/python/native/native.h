@@ -183,6 +183,7 @@ PyObject *native_config_value(PyObject *module, PyObject *name);
 PyObject *native_fast_function(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_fast_method(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_from_nested(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_reinterpret(PyObject *module, PyObject *const *args, Py_ssize_t count);
 /* The number of a DType object; NONE for all other objects. */
 nd4c_dtype native_dtype_find(PyObject *object);
 /* The same; false, with TypeError, for all other objects. */

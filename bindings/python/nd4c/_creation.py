@@ -18,7 +18,7 @@ _PYTHON = {bool, int, float, complex, list, tuple}
 _DEEP = {list, tuple, range}
 _to_device = bind("nd4c_array_to_device")
 _wait = bind("nd4c_array_wait")
-_from_nested = getattr(core, "from_nested", None)
+_from_nested, _from_scalar = getattr(core, "from_nested", None), core.from_scalar
 _copy, _cast, _stack, _transpose = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["stack"], NUMBERS["transpose"]
 
 
@@ -41,6 +41,8 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     >>> nd4c.asarray([1, 2], "float32")
     array([1., 2.], dtype=float32)
     """
+    if type(a) in _PYTHON and dtype is order is device is copy is like is None:
+        return from_python(a, None)
     wanted = None if dtype is None else _dtypes.of(dtype)
     if like is not None:
         check_like(like, "asarray")
@@ -232,6 +234,8 @@ def from_python(obj, wanted):
         array = _from_nested(obj, wanted)
         if array is not None:
             return array
+    if wanted is None and (type(obj) is float or type(obj) is int and -2 ** 63 <= obj < 2 ** 63):
+        return _from_scalar(obj, _dtypes.default(type(obj)))
     if not isinstance(obj, (list, tuple, range)):
         return _packed([obj], (), {_kind(obj)}, wanted)
     kinds = set(map(type, obj))

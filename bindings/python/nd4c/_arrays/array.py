@@ -217,8 +217,10 @@ array([10, 20])
 
 
 def _numbers_of_dtypes():
-    """The numbers of dtypes by their names and by Python's types."""
+    """The numbers of dtypes by their names, by NumPy's short ones and by Python's types."""
     found = {name: dtype.number for name, dtype in _dtypes.by_name.items()}
+    found.update({dtype.numpy_type[1:]: dtype.number for dtype in _dtypes.by_number.values()
+                  if "V" not in dtype.numpy_type and dtype.kind != "U"})
     found.update({kind: dtype.number for kind, dtype in _dtypes.DEFAULTS.items() if dtype is not None})
     return found
 

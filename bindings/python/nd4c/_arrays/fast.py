@@ -6,7 +6,7 @@ import sys
 from nd4c._core import Array, core
 
 FUNCTIONS = ("asarray", "arange", "empty", "zeros")
-METHODS = ("copy", "item", "tolist")
+METHODS = ("copy", "item", "tolist", "argmax", "argmin")
 
 
 def _text(function, name, bound=False):
@@ -29,6 +29,8 @@ def _text(function, name, bound=False):
         parts.append("*")
     parts += [word + ("=" + _value(function.__kwdefaults__[word]) if word in (function.__kwdefaults__ or {}) else "")
               for word in keywords]
+    if code.co_flags & 8:  # **named
+        parts.append("**" + rest[-1])
     return ("%s(%s)\n--\n\n%s" % (name, ", ".join(parts), function.__doc__ or "")).encode()
 
 

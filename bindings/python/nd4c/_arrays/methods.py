@@ -79,8 +79,13 @@ def _function(name):
 
 
 def _method(name, summary, example, result):
+    function = None  # until the namespace is complete
+
     def method(self, *arguments, **named):
-        return _function(name)(self, *arguments, **named)
+        nonlocal function
+        if function is None:
+            function = _function(name)
+        return function(self, *arguments, **named)
     method.__name__, method.__qualname__ = name, "Array." + name
     method.__doc__ = """%s
 
@@ -216,11 +221,24 @@ def view(self, dtype=None, type=None):
     return _memory_view(self, _dtypes.of(dtype))
 
 
+def _no_reinterpret(array, wanted):
+    return None
+
+
+# An array over the same memory whose bytes are taken as another DType; None where the long way has to judge: for memory
+# that is not in C order or not the host's, and for bytes that are no whole number of elements. The core of ctypes has
+# the long way alone.
+reinterpret = getattr(core, "reinterpret", _no_reinterpret)
+
+
 def _memory_view(array, wanted):
     """Memory as another dtype."""
     own = array.dtype
     if own is wanted:
         return array[...]
+    seen = reinterpret(array, wanted)
+    if seen is not None:
+        return seen
     if not own.itemsize or not wanted.itemsize or "U" in (own.kind, wanted.kind):
         raise TypeError("view: the memory of %s cannot be seen as %s" % (own, wanted))
     shape, strides = list(array.shape), list(_memory.strides(array))

@@ -3,7 +3,7 @@ from operator import index as _index
 
 from nd4c import _dtypes
 from nd4c._abi import NUMBERS as _N
-from nd4c._core import calls as _calls
+from nd4c._core import Array, calls as _calls
 from nd4c._creation import asarray
 from nd4c._functions.support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
 from nd4c._functions import ufunc as _ufunc
@@ -239,6 +239,12 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None, **named):
     >>> nd4c.clip([1, 5, 9], 2, 6)
     array([2, 5, 6])
     """
+    if type(a) is Array and type(min) in _NUMBERS and type(max) is type(min) and out is None and not named:
+        if (type(min) is int or a.dtype.kind == "f") and a_min is None and a_max is None:
+            try:
+                return _clip(a, min, max)
+            except (OverflowError, TypeError):
+                pass
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip: a bound comes twice; pass min and max, or a_min and a_max")
     x = _as_array(a, "clip")
@@ -250,6 +256,9 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None, **named):
     if low is None:
         return _ufunc.apply(minimum.plan, (x, high), out, named)  # noqa: F821
     return _ufunc.apply(_CLIP, (x, low, high), out, named)
+
+
+_NUMBERS, _clip = (int, float), _op("clip")
 
 
 def _bound(x, value):

@@ -17,8 +17,8 @@ from nd4c._functions.support import (
     op as _op, output as _output)
 
 _bool, _uint8, _int64, _uint64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "int64", "uint64")]
-_argsort, _count_nonzero, _isin, _searchsorted, _sort = [
-    _op(_name) for _name in ("argsort", "count_nonzero", "isin", "searchsorted", "sort")]
+_argsort, _count_nonzero, _isin, _nonzero, _searchsorted, _sort, _where = [
+    _op(_name) for _name in ("argsort", "count_nonzero", "isin", "nonzero", "searchsorted", "sort", "where")]
 _REFUSED = (IndexError, TypeError, ValueError)  # what an op raises where the longer way computes it or words it better
 
 
@@ -35,9 +35,9 @@ def _arg(name, largest, doc):
     def function(a, axis=None, out=None, *, keepdims=False, **wrong):
         if wrong:
             raise _unexpected(function, wrong)
-        if type(a) is Array and out is None and axis is not None:
+        if type(a) is Array and out is None and not (keepdims and axis is None):
             try:
-                return call(a, axis, keepdims)
+                return call(a, axis, keepdims) if axis is not None else call(flattened(a), 0, False)
             except _REFUSED:
                 pass
         x = _as_array(a, name)
@@ -142,10 +142,10 @@ def nonzero(a):
     x = _as_array(a, "nonzero")
     if not x.ndim:
         raise ValueError("nonzero: Calling nonzero on 0d arrays is not allowed; reshape to (1,) first")
-    found = _op("nonzero")(x)
-    if type(found) is tuple:
-        return found
-    return unstack(found, axis=0)
+    found = _nonzero(x)
+    if type(found) is Array:
+        return (found[0],) if x.ndim == 1 else tuple([found[axis] for axis in range(x.ndim)])
+    return found if type(found) is tuple else unstack(found, axis=0)
 
 
 # -- searching -------------------------------------------------------------------------------------------------------
@@ -256,8 +256,18 @@ def where(condition, x=None, y=None, /):
     if type(condition) not in ARRAYS or condition.dtype.kind != "b":
         condition = _cast(_as_array(condition, "where"), _bool)
     if type(x) in ARRAYS and type(y) in ARRAYS and x.dtype is y.dtype:
-        return _op("where")(condition, x, y)
-    return _op("where")(condition, *_shared_dtype(x, y, "where"))
+        return _where(condition, x, y)
+    if _takes(x, y) or _takes(y, x):
+        try:
+            return _where(condition, x, y)
+        except OverflowError:
+            pass
+    return _where(condition, *_shared_dtype(x, y, "where"))
+
+
+def _takes(x, number):
+    """Whether a number becomes one of x's dtype beside x."""
+    return type(x) is Array and (type(number) is int and x.dtype.kind in "iuf" or type(number) is float and x.dtype.kind == "f")
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):

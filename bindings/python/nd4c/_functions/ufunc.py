@@ -474,5 +474,10 @@ def at(function, a, indices, b=None, /):
     >>> x
     array([2., 0., 1.])
     """
-    from nd4c._functions.ufunc_methods import apply_at
-    return apply_at(function, a, indices, b)
+    global _apply_at
+    if _apply_at is None:
+        from nd4c._functions.ufunc_methods import apply_at as _apply_at
+    return _apply_at(function, a, indices, b)
+
+
+_apply_at = None  # of a module that imports this one

@@ -3,6 +3,7 @@
 Sums, products and extrema are reductions of the C library. Other functions that may be applied in any grouping halve the axis
 until one element is left; only those that may not (subtract, divide, power, comparisons) go along it slice by slice."""
 from nd4c import _dtypes
+from nd4c._core import Array, core
 from nd4c._creation import asarray
 from nd4c._functions.support import as_array, cast, castable, finish, masked, normalize_axes, normalize_axis, op, output
 
@@ -289,17 +290,37 @@ def apply_at(function, a, indices, b):
     if function.nin == 1 and b is not None:
         raise ValueError("%s: second operand provided when ufunc is unary" % name)
     x = output(a, name)
+    scatter = _SCATTERS.get(function.__name__)
+    if scatter and x.ndim == 1 and type(indices) is Array and _is_scattered(scatter, x, indices, b):
+        if type(b) is not Array and -2 ** 53 <= b <= 2 ** 53:
+            op(scatter)(x, indices, core.full(indices.shape, float(b), x.dtype, None), 0, x)
+            return
+        values = cast(as_array(b, name), x.dtype)
+        if values.shape != indices.shape:  # the kernels want the values one after the other
+            values = op("copy")(op("broadcast_to")(values, indices.shape))
+        x[...] = op(scatter)(x, indices, values, 0)
+        return
     flat = op("copy")(op("reshape")(x, (-1,)))
     chosen = op("reshape")(_counted(x.size), x.shape)[indices]
     places = op("reshape")(chosen, (-1,))
     values = None if b is None else op("reshape")(op("broadcast_to")(as_array(b, name), chosen.shape), (-1,))
-    scatter = _SCATTERS.get(function.__name__)
     if scatter and x.dtype.kind in "iuf" and (x.dtype.kind == "f" or scatter != "scatter_divide") and castable(
             values.dtype, x.dtype, "safe"):
         flat = op(scatter)(flat, places, cast(values, x.dtype), 0)
     else:
         _in_rounds(function, flat, places, values)
     x[...] = op("reshape")(flat, x.shape)
+
+
+def _is_scattered(scatter, x, indices, b):
+    """Whether the op takes the indices as they are, and the values in a dtype that x holds."""
+    if indices.ndim != 1 or indices.dtype.name not in ("int64", "int32") or x.dtype.kind not in "iuf":
+        return False
+    if scatter == "scatter_divide" and x.dtype.kind != "f":
+        return False
+    if type(b) is Array:
+        return b.dtype is x.dtype or castable(b.dtype, x.dtype, "safe")
+    return type(b) is float and x.dtype.name == "float64" or type(b) is int and x.dtype.name in ("int64", "float64")
 
 
 def _in_rounds(function, flat, places, values):

@@ -2,17 +2,23 @@
 from operator import index as _index
 
 from nd4c import _dtypes
+from nd4c._arrays.methods import reinterpret
+from nd4c._core import Array
 from nd4c._creation import asarray
+from nd4c._functions.sorting import flattened
 from nd4c._functions.support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["base_repr", "binary_repr", "packbits", "unpackbits"]
 
-_BYTE = _dtypes.by_name["uint8"]
+_BYTE, _WORD, _PLACE = [_dtypes.by_name[_name] for _name in ("uint8", "uint64", "int32")]
 
 
-def _weights(bitorder, where):
+def _check_order(bitorder, where):
     if bitorder not in ("big", "little"):
         raise ValueError("%s: 'order' must be either 'little' or 'big', got bitorder=%r" % (where, bitorder))
+
+
+def _weights(bitorder):
     return asarray([128 >> place if bitorder == "big" else 1 << place for place in range(8)], dtype=_BYTE)
 
 
@@ -26,20 +32,48 @@ def packbits(a, /, axis=None, bitorder="big"):
     >>> np.packbits([1, 0, 1, 0, 0, 0, 0, 1])
     array([161], dtype=uint8)
     """
-    x, weights = _as_array(a, "packbits"), _weights(bitorder, "packbits")
+    if type(a) is Array and axis is None and a.ndim == 1 and a.dtype.kind == "b" and not a.size % 8 and bitorder in _GATHERS:
+        packed = _packed_words(_cast(a, _BYTE), bitorder)
+        if packed is not None:
+            return packed
+    x = _as_array(a, "packbits")
+    _check_order(bitorder, "packbits")
     if x.dtype.kind not in "biu":
         raise TypeError("packbits: expected an input array of integer or boolean data type, got %s" % x.dtype)
     if axis is None or not x.ndim:
-        x, axis = _op("reshape")(x, (-1,)), 0
+        x, axis = flattened(x), 0
     axis = _normalize_axis(axis, x.ndim, "packbits")
-    bits = _op("moveaxis")(_cast(_op("not_equal")(x, 0) if x.dtype.kind != "b" else x, _BYTE), (axis,), (-1,))
+    bits = _cast(x, _BYTE) if x.dtype.kind == "b" else _op("not_equal")(x, 0)  # bytes of 0 and 1 in either case
+    bits = bits if axis == x.ndim - 1 else _op("moveaxis")(bits, (axis,), (-1,))
     missing = -bits.shape[-1] % 8
     if missing:
-        zeros = _op("zeros")(bits.shape[:-1] + (missing,), _BYTE.number)
+        zeros = _op("zeros")(bits.shape[:-1] + (missing,), bits.dtype.number)
         bits = _op("concat")([bits, zeros], bits.ndim - 1)
-    grouped = _op("reshape")(bits, bits.shape[:-1] + (bits.shape[-1] // 8, 8))
-    packed = _op("sum")(_op("multiply")(grouped, weights), (-1,), False, _BYTE.number)
+    packed = _packed_words(bits, bitorder)
+    if packed is None:
+        grouped = _op("reshape")(_cast(bits, _BYTE), bits.shape[:-1] + (bits.shape[-1] // 8, 8))
+        packed = _op("sum")(_op("multiply")(grouped, _weights(bitorder)), (-1,), False, _BYTE.number)
+    if axis == x.ndim - 1:
+        return packed
     return _op("moveaxis")(packed, (-1,), (axis,))
+
+
+# A word of eight bytes, each 0 or 1, times one of these has the bytes' bits in its highest byte: no two products of a
+# byte and a bit of the factor meet.
+_multiply, _right_shift = _op("multiply"), _op("bitwise_right_shift")
+_GATHERS = {"big": 0x8040201008040201, "little": 0x0102040810204080}
+
+
+def _packed_words(bits, bitorder):
+    """Bytes of 0 and 1, whose last axis is a multiple of 8 long, packed as words; None where no memory can be seen as words."""
+    if type(bits) is not Array or not bits.size:
+        return None
+    words = reinterpret(bits, _WORD)
+    if words is None:  # not in C order, perhaps
+        words = reinterpret(_op("copy")(bits), _WORD)
+    if words is None:
+        return None
+    return _cast(_right_shift(_multiply(words, _GATHERS[bitorder]), 56), _BYTE)
 
 
 def unpackbits(a, /, axis=None, count=None, bitorder="big"):
@@ -52,18 +86,36 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
     >>> np.unpackbits(nd4c.asarray([161], dtype="uint8"))
     array([1, 0, 1, 0, 0, 0, 0, 1], dtype=uint8)
     """
-    x, weights = _as_array(a, "unpackbits"), _weights(bitorder, "unpackbits")
+    x = _as_array(a, "unpackbits")
+    _check_order(bitorder, "unpackbits")
     if x.dtype is not _BYTE:
         raise TypeError("unpackbits: expected an input array of unsigned byte data type, got %s" % x.dtype)
     if axis is None or not x.ndim:
-        x, axis = _op("reshape")(x, (-1,)), 0
+        x, axis = flattened(x), 0
     axis = _normalize_axis(axis, x.ndim, "unpackbits")
-    last = _op("moveaxis")(x, (axis,), (-1,))
-    bits = _op("not_equal")(_op("bitwise_and")(_op("expand_dims")(last, (last.ndim,)), weights), 0)
-    bits = _cast(_op("reshape")(bits, last.shape[:-1] + (last.shape[-1] * 8,)), _BYTE)
+    last = x if axis == x.ndim - 1 else _op("moveaxis")(x, (axis,), (-1,))
+    bits = _spread(last, bitorder)
+    if bits is None:
+        bits = _op("not_equal")(_op("bitwise_and")(_op("expand_dims")(last, (last.ndim,)), _weights(bitorder)), 0)
+        bits = _cast(_op("reshape")(bits, last.shape[:-1] + (last.shape[-1] * 8,)), _BYTE)
     if count is not None:
         bits = _counted(bits, _index(count))
-    return _op("moveaxis")(bits, (-1,), (axis,))
+    return bits if axis == x.ndim - 1 else _op("moveaxis")(bits, (-1,), (axis,))
+
+
+_TABLES = {}
+
+
+def _spread(x, bitorder):
+    """The bits of each byte as a word of eight bytes, from a table of all; None where no memory can be seen as bytes."""
+    if type(x) is not Array or not x.size:
+        return None
+    table = _TABLES.get(bitorder)
+    if table is None:
+        places = range(8) if bitorder == "little" else range(7, -1, -1)
+        words = [sum((byte >> place & 1) << 8 * at for at, place in enumerate(places)) for byte in range(256)]
+        table = _TABLES[bitorder] = asarray(words, dtype=_WORD, device="cpu:0")
+    return reinterpret(_op("take")(table, _cast(x, _PLACE), (0,), 0), _BYTE)
 
 
 def _counted(bits, count):

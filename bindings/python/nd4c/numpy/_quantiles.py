@@ -3,6 +3,7 @@
 All are computed from the sorted axis: a method says which place, possibly between two elements, a quantile has among
 n."""
 from nd4c import _dtypes
+from nd4c._abi import TABLES as _TABLES
 from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._functions.dtypes import result_type
@@ -12,6 +13,7 @@ from nd4c._functions.support import as_array as _as_array, cast as _cast, finish
 from nd4c._symbols import Symbol
 
 _float64, _int64, _uint8 = _dtypes.DEFAULTS[float], _dtypes.DEFAULTS[int], _dtypes.by_name["uint8"]
+_LINEAR = {row[2]: row[1] for row in _TABLES["QUANTILE_METHOD"]}["linear"]
 
 
 # -- methods: the place of the quantiles q among n sorted elements, counted from 0 -----------------------------------
@@ -67,6 +69,10 @@ _CONTINUOUS = {
 
 def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan):
     """quantile, percentile and their nan forms: `scale` is what q counts to, 1 or 100."""
+    if type(a) is Array and method == "linear" and weights is None and not skips_nan:
+        found = _linear_at_once(name, a, q, scale, axis, keepdims)
+        if found is not None:
+            return _finish(found, out, "unsafe", name, grows=True)
     x = _as_array(a, name)
     if x.dtype.kind not in "biuf":
         raise TypeError("%s: a must be an array of real numbers, not %s" % (name, x.dtype.name))
@@ -99,6 +105,19 @@ def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan
         found = _unweighted(rows, flat, method, wanted, skips_nan)
     found = _op("moveaxis")(found, (-1,), (0,)) if found.ndim > 1 else found
     return _finish(_op("reshape")(found, places.shape + shape), out, "unsafe", name, grows=True)
+
+
+def _linear_at_once(name, x, q, scale, axis, keepdims):
+    """What one op computes: results of float64 for plain numbers q within their range; None for all else."""
+    given = q if type(q) in (list, tuple) else (q,)
+    for one in given:
+        if not (type(one) is float or type(one) is int and scale == 100) or not 0 <= one <= scale:
+            return None
+    axes = axes_of(axis, x.ndim, name)
+    if not given or not x.size or (x.ndim and not axes) or not (x.dtype is _float64 or x.dtype.kind in "iu"):
+        return None
+    found = _op("quantile")(x, axes, keepdims, tuple([one / scale for one in given]), _LINEAR)
+    return found if given is q else _op("reshape")(found, found.shape[1:])
 
 
 def _within_unit(q):

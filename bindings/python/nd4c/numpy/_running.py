@@ -1,5 +1,8 @@
 """Functions along an axis or a line: running sums, differences, integrals, interpolation, convolution. A part of the
 chapter _statistics.py."""
+import builtins as _builtins
+from math import isfinite as _is_finite
+
 from nd4c import _dtypes
 from nd4c._abi import TABLES as _TABLES
 from nd4c._core import Array
@@ -234,6 +237,11 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     >>> np.interp([2.5, 0, 9], [1, 2, 3], [3, 2, 0])
     array([1., 3., 0.])
     """
+    if type(x) is Array and x.dtype is _float64 and type(xp) is type(fp) is list and left is right is period is None:
+        if len(xp) == len(fp) <= _FEW_POINTS and _PLAIN.issuperset(map(type, xp)) and _PLAIN.issuperset(map(type, fp)):
+            found = _on_short_line(x, xp, fp)
+            if found is not None:
+                return found
     fp = _as_array(fp, "interp")
     x, xp = [_as_array(one, "interp") for one in (x, xp)]
     if x.dtype.kind not in "biuf" or xp.dtype.kind not in "biuf":
@@ -247,6 +255,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         raise ValueError("interp: fp and xp are not of the same length: %d and %d" % (fp.size, xp.size))
     if not xp.size:
         raise ValueError("interp: array of sample points is empty")
+    if xp.size <= _FEW_POINTS and fp.dtype is _float64 and period is left is right is None and Array is type(xp) is type(fp):
+        found = _on_short_line(x, xp.tolist(), fp.tolist())
+        if found is not None:
+            return found
     if period is not None:
         x, xp, fp = _around(x, xp, fp, period)
         left = right = None
@@ -263,7 +275,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if limits and xp.size > 1:
         return found
     found = _op("where")(_op("less")(x, xp[0]), left, _op("where")(_op("greater")(x, xp[-1]), right, found))
-    return _op("where")(_op("is_nan")(x), _cast(x, dtype), found)
+    return found if xp.size == 1 else _op("where")(_op("is_nan")(x), _cast(x, dtype), found)
 
 
 def _around(x, xp, fp, period):
@@ -275,6 +287,26 @@ def _around(x, xp, fp, period):
     order = _op("argsort")(xp, 0, False)
     xp, fp = xp[order], fp[order]
     return (x, _op("concat")([xp[-1:] - size, xp, xp[:1] + size], 0), _op("concat")([fp[-1:], fp, fp[:1]], 0))
+
+
+_FEW_POINTS = 32  # whose slopes cost less one by one
+_PLAIN = {float}
+_clip, _search, _take, _add, _multiply, _subtract = [
+    _op(_name) for _name in ("clip", "searchsorted", "take", "add", "multiply", "subtract")]
+
+
+def _on_short_line(x, xp, fp):
+    """The same for lists of finite points with finite slopes; None for all others."""
+    try:
+        slopes = [(y1 - y0) / (x1 - x0) for x0, x1, y0, y1 in zip(xp, xp[1:], fp, fp[1:])]
+    except ZeroDivisionError:
+        return None
+    if len(xp) < 2 or not _builtins.all(map(_is_finite, slopes + xp + fp)):
+        return None
+    x = _clip(x, xp[0], xp[-1])
+    place = _search(asarray(xp), x, None, True)  # counts from 1
+    x0, y0, slope = [_take(asarray(one), place, (0,), 0) for one in (xp[:1] + xp, fp[:1] + fp, [0.0] + slopes + [0.0])]
+    return _add(y0, _multiply(slope, _subtract(x, x0)))
 
 
 def _on_line(x, xp, fp):

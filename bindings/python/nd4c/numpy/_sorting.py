@@ -1,14 +1,18 @@
 """Partial sorts, sorts by several keys, and indices of what is not 0: NumPy's functions beyond the standard's."""
 from nd4c import _dtypes
+from nd4c._abi import TABLES as _TABLES
+from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._functions.sorting import argsort, check_sorting, flattened, sort
 from nd4c._functions.support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["argpartition", "argwhere", "flatnonzero", "lexsort", "partition", "sort_complex", "top_k"]
 
+_NEAREST = {row[2]: row[1] for row in _TABLES["QUANTILE_METHOD"]}["nearest"]
+
 
 def _check_partition(name, a, kth, axis, kind, order):
-    """The array, after the checks that NumPy makes of a partition's arguments."""
+    """The array, after the checks that NumPy makes of a partition's arguments, its axis, and the places of kth."""
     if not isinstance(kind, str):
         raise TypeError("%s: kind is %r; it is the text 'introselect'" % (name, kind))
     if kind != "introselect":
@@ -25,10 +29,30 @@ def _check_partition(name, a, kth, axis, kind, order):
     if places.ndim > 1:
         raise ValueError("%s: kth has the shape %s; it is a number or has one axis" % (name, places.shape))
     extent = x.shape[axis] if x.ndim else 1
-    for place in flattened(places).tolist() if x.size else ():
+    places = flattened(places).tolist() if x.size else ()
+    for place in places:
         if not -extent <= place < extent:
             raise ValueError("%s: kth is %d, out of bounds for an axis of length %d" % (name, place, extent))
-    return x, axis
+    return x, axis, places
+
+
+_LONG_LINE = 4096  # where comparing three times costs less than sorting
+
+
+def _three_parts(x, places):
+    """Masks of the elements below, at and above the one place of a long line; None for all else, and if one is NaN."""
+    if type(x) is not Array or x.ndim != 1 or len(places) != 1 or x.size < _LONG_LINE:
+        return None
+    place = places[0] % x.size
+    if x.dtype.name in ("float64", "float32"):
+        pivot = _op("quantile")(x, (0,), False, (place / (x.size - 1),), _NEAREST)
+    elif x.dtype.kind in "iu":
+        pivot = _op("kth_value")(x, 0, place, True)[0]
+    else:
+        return None
+    if x.dtype.kind == "f" and _op("is_nan")(pivot).item():
+        return None
+    return [_op(name)(x, pivot) for name in ("less", "equal", "greater")]
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
@@ -36,14 +60,15 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     smaller.
 
     Shapes: that of a; None as the axis: a flattened. kth is an integer or several. Dtypes: numbers and bool.
-    The elements before and behind kth are sorted, too.
+    The elements before and behind kth may be in any order.
     Errors: ValueError for a kth out of bounds; AxisError if the axis is out of range; TypeError for strings.
 
     >>> np.partition([7, 1, 5, 3], 2)
     array([1, 3, 5, 7])
     """
-    x, axis = _check_partition("partition", a, kth, axis, kind, order)
-    return sort(x, axis)
+    x, axis, places = _check_partition("partition", a, kth, axis, kind, order)
+    parts = _three_parts(x, places)
+    return sort(x, axis) if parts is None else _op("concat")([x[part] for part in parts], 0)
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
@@ -56,8 +81,9 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     >>> np.argpartition([7, 1, 5, 3], 1)
     array([1, 3, 2, 0])
     """
-    x, axis = _check_partition("argpartition", a, kth, axis, kind, order)
-    return argsort(x, axis)
+    x, axis, places = _check_partition("argpartition", a, kth, axis, kind, order)
+    parts = _three_parts(x, places)
+    return argsort(x, axis) if parts is None else _op("concat")([flatnonzero(part) for part in parts], 0)
 
 
 def lexsort(keys, axis=-1):

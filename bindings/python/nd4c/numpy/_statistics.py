@@ -4,6 +4,7 @@ import builtins as _builtins
 from operator import index as _index
 
 from nd4c import _dtypes
+from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._functions.dtypes import result_type
 from nd4c._functions.reductions import axes_of, max as amax, min as amin
@@ -249,6 +250,9 @@ def _within_one(x):
 
 # -- counts ----------------------------------------------------------------------------------------------------------
 
+_FEW_COUNTS = 65536
+
+
 def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
     """How often each of the numbers 0, 1, 2, ... is in x, or the sum of its weights.
 
@@ -289,6 +293,11 @@ def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
         w = _cast(w, _float64)
     if not x.size:
         return _op("zeros")((minlength,), _int64.number)
+    if maxlength is None and type(x) is Array:
+        try:  # finds the largest element itself
+            return _op("bincount")(x, w, minlength, _builtins.max(minlength, _FEW_COUNTS))
+        except (IndexError, ValueError):
+            pass
     if maxlength is None:
         if x.dtype.kind == "i" and int(_op("min")(x, None, False)) < 0:
             raise ValueError("bincount: x must have no negative elements")
