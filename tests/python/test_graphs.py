@@ -211,6 +211,18 @@ def test_numbers_that_the_function_looks_at_are_fixed():
     assert len(traces) == 2, "the other axis stays a dim"
 
 
+def test_arithmetic_with_extents():
+    """An extent that is looked at is a number: the operators of Python's integers, on either side."""
+    x = random(4, 9)
+    for function in (lambda x: x * x.shape[-1] ** -0.5, lambda x: x * (1.5 * x.shape[0]) + (x.shape[1] - 1.0),
+                     lambda x: x + 2.0 ** x.shape[0] + (x.shape[0] & 5) + (1 << x.shape[0]) - (x.shape[1] >> 1),
+                     lambda x: x * (7 // x.shape[0]) + divmod(20, x.shape[1])[1] + round(x.shape[0]), lambda x: x / x.shape[0] - x.shape[0],
+                     lambda x: x + float("{:3d}".format(x.shape[0])), lambda x: x * (x.shape[0] <= 4.5)):
+        close(nd4c.compile(function)(x), function(x))
+    with pytest.raises(TypeError):
+        nd4c.compile(lambda x: x + (x.shape[0] + "a"))(x)
+
+
 def test_ones_and_what_ops_assume():
     f, traces = counted(lambda x, y: x + y)
     for shapes in (((3,), (3,)), ((5,), (5,)), ((3, 1), (1, 3)), ((4, 1), (1, 9)), ((3,), (1,)), ((0,), (0,)), ((0,), (1,))):
@@ -401,6 +413,13 @@ def test_gradients_are_those_of_differences():
         leaf(moved[0])[place], leaf(moved[1])[place] = leaf(parameters)[place] + 1e-6, leaf(parameters)[place] - 1e-6
         slope = (float(loss(moved[0], x, y)) - float(loss(moved[1], x, y))) / 2e-6
         assert math.isclose(float(gradient[place]), slope, rel_tol=1e-6)
+
+
+def test_gradients_of_quotients():
+    x = nd4c.asarray([1.0, 2.0])
+    for function, slopes in ((lambda a: nd4c.sum(a * a) / a.shape[0], [1, 2]), (lambda a: nd4c.sum(3 / a + a / 2), [-2.5, -0.25]),
+                             (lambda a: nd4c.sum(nd4c.divide(a, a * a)), [-1, -0.25])):
+        assert nd4c.grad(function)(x).tolist() == slopes
 
 
 def test_gradients_at_equal_operands():

@@ -3,6 +3,7 @@ a plan runs. nd4c.graph makes them and records what is done with them; the cores
 Symbol. Functions that look at an operand's dtype or shape treat ARRAYS alike."""
 from __future__ import annotations
 
+import operator as _operator
 import threading
 from operator import index
 
@@ -52,23 +53,35 @@ class Dim:
     def __hash__(self):
         return hash(index(self))
 
-
-def _binary(name):
-    def operator(self, other):
-        return getattr(index(self), name)(index(other) if type(other) is Dim else other)
-    return operator
+    def __format__(self, spec: str) -> str:
+        return format(index(self), spec) if spec else repr(self)
 
 
-def _unary(name):
-    def operator(self):
-        return getattr(index(self), name)()
-    return operator
+def _binary(operation, reflected):
+    """An operator that fixes the dim and leaves the rest to Python: dim ** -0.5 is a float, dim * array an array."""
+    def compute(self, other):
+        number = index(self)
+        other = index(other) if type(other) is Dim else other
+        return operation(other, number) if reflected else operation(number, other)
+    return compute
 
 
-_PAIRS = "add sub mul floordiv truediv mod divmod pow"
-for _make, _names in ((_binary, _PAIRS + " r" + _PAIRS.replace(" ", " r") + " lt le gt ge"), (_unary, "neg pos abs float bool")):
-    for _name in _names.split():
-        setattr(Dim, "__%s__" % _name, _make("__%s__" % _name))
+def _unary(operation):
+    def compute(self):
+        return operation(index(self))
+    return compute
+
+
+for _name in "add sub mul floordiv truediv mod pow and_ or_ xor lshift rshift".split():
+    for _reflected in (False, True):
+        setattr(Dim, "__%s%s__" % ("r" if _reflected else "", _name.rstrip("_")), _binary(getattr(_operator, _name), _reflected))
+for _reflected in (False, True):
+    setattr(Dim, "__rdivmod__" if _reflected else "__divmod__", _binary(divmod, _reflected))
+for _name in "lt le gt ge".split():
+    setattr(Dim, "__%s__" % _name, _binary(getattr(_operator, _name), False))
+for _name, _function in (("neg", _operator.neg), ("pos", _operator.pos), ("invert", _operator.invert), ("abs", abs),
+                         ("float", float), ("bool", bool), ("trunc", int), ("round", round)):
+    setattr(Dim, "__%s__" % _name, _unary(_function))
 
 
 class Symbol:

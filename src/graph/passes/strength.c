@@ -1,7 +1,7 @@
 /* Replaces ops by cheaper ones. passes.c runs it on every optimised plan.
  *
  * Exact, for every number: a quotient by a power of two becomes a product, the product of a value with itself becomes
- * its square. The others round better than what they replace, and may so differ in the last place: x^2 becomes square,
+ * its square; true_divide of floats is divide, which is the name that other passes know. The others round better than what they replace, and may so differ in the last place: x^2 becomes square,
  * x^-1 reciprocal, and x^0.5 sqrt if x is never negative (for -0 and minus infinity the two differ). Shifts in place of
  * products of integers are not made: engine simd multiplies and does not shift. */
 #include <math.h>
@@ -51,6 +51,15 @@ static nd4c_status visit_divide(nd4c_rewrite *rewrite, int32_t index, const nd4c
   return nd4c_rewrite_node(rewrite, index, ND4C_OP_multiply, inputs, 2, NULL, NULL, &done);
 }
 
+/* Of one dtype, so that neither op promotes. */
+static bool divides_floats(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
+  const nd4c_graph_value *values = rewrite->graph->values;
+  const nd4c_dtype dtype = values[node->inputs[0]].dtype;
+  const nd4c_dtype_kind kind = nd4c_dtype_get_info(dtype)->kind;
+  return (kind == ND4C_KIND_FLOAT || kind == ND4C_KIND_COMPLEX) && values[node->inputs[1]].dtype == dtype &&
+         nd4c_rewrite_computes(rewrite, ND4C_OP_divide, ND4C_OP_true_divide);
+}
+
 static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same, void *state) {
   (void)same;
   (void)state;
@@ -63,6 +72,11 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
     bool done = false;
     const nd4c_value x = node->inputs[0];
     return nd4c_rewrite_node(rewrite, index, ND4C_OP_square, &x, 1, NULL, NULL, &done);
+  }
+  if (op == ND4C_OP_true_divide && divides_floats(rewrite, node)) {
+    bool done = false;
+    const nd4c_value operands[] = {node->inputs[0], node->inputs[1]};
+    return nd4c_rewrite_node(rewrite, index, ND4C_OP_divide, operands, 2, NULL, NULL, &done);
   }
   nd4c_uniform number;
   if ((op != ND4C_OP_power && op != ND4C_OP_divide) || values[node->inputs[0]].dtype != values[node->inputs[1]].dtype ||

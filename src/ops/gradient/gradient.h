@@ -77,7 +77,27 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(power, power)                    \
   X(maximum, larger)                 \
   X(minimum, smaller)                \
-  X(clip, clipped)
+  X(clip, clipped)                   \
+  X(true_divide, quotient)
+#define ND4C_GRADIENT_FUNCTIONS(X) \
+  X(log1p, logarithm_near_one)     \
+  X(expm1, exponential_less_one)   \
+  X(exp2, power_of_two)            \
+  X(log2, binary_logarithm)        \
+  X(log10, decimal_logarithm)      \
+  X(tan, tangent)                  \
+  X(sinh, hyperbolic_sine)         \
+  X(cosh, hyperbolic_cosine)       \
+  X(asin, arc_sine)                \
+  X(acos, arc_cosine)              \
+  X(atan, arc_tangent)             \
+  X(asinh, area_sine)              \
+  X(acosh, area_cosine)            \
+  X(atanh, area_tangent)           \
+  X(cbrt, cube_root)               \
+  X(atan2, angle)                  \
+  X(hypot, distance)               \
+  X(logaddexp, logarithm_of_sum)
 #define ND4C_GRADIENT_LAYER(X) \
   X(linear, linear)            \
   X(conv, convolution)         \
@@ -107,7 +127,8 @@ typedef struct nd4c_gradient_row {
 } nd4c_gradient_row;
 extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_contraction[],
     nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
-    nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[];
+    nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[],
+    nd4c_gradient_functions[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
@@ -166,5 +187,6 @@ nd4c_status nd4c_gradient_spread_windows(nd4c_emitter *e, const nd4c_gradient_wi
 #define ROW(op, rule) {ND4C_OP_##op, rule},
 #define UNARY(op, x, y) ND4C_TRY(nd4c_emit_unary(e, ND4C_OP_##op, x, y))
 #define BINARY(op, a, b, y) ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_##op, a, b, y))
+#define SCALED(op, x, number, y) ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_##op, x, number, y))
 
 #endif

@@ -3,8 +3,6 @@
 #include "base/status.h"
 #include "ops/gradient/gradient.h"
 
-#define SCALED(op, x, number, y) ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_##op, x, number, y))
-
 /* 1 - x */
 static nd4c_status subtract_from_one(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) {
   nd4c_emitted one = ND4C_EMITTED_NONE;
@@ -35,6 +33,10 @@ static nd4c_status bell(nd4c_emitter *e, nd4c_emitted x, double scale, double fa
 
 static const double two_over_root_pi = 1.1283791670955126, root_half = 0.7071067811865476,
                     bell_height = 0.3989422804014327, root_two_over_pi = 0.7978845608028654, cubic = 0.044715;
+
+ND4C_GRADIENT(quotient) {
+  return nd4c_gradient_find(ND4C_OP_divide)(e, step, index, gradient);
+}
 
 ND4C_GRADIENT(error_function) {
   (void)index;

@@ -347,6 +347,9 @@ NUMBER(divide_four, FLOAT32, divide, 4, false)
 NUMBER(divide_minus_quarter, FLOAT64, divide, -0.25, false)
 NUMBER(divide_three, FLOAT32, divide, 3, false)
 NUMBER(divide_four_whole, INT32, divide, 4, false)
+NUMBER(true_divide_three, FLOAT32, true_divide, 3, false)
+NUMBER(three_true_divide, FLOAT64, true_divide, 3, true)
+NUMBER(true_divide_whole, INT32, true_divide, 4, false)
 NUMBER(divide_tiny, FLOAT32, divide, 0x1p-140, false)
 TWICE(multiply_same, FLOAT32, multiply)
 
@@ -366,6 +369,9 @@ static const exact_case strength[] = {
     {"x * x", "strength", 1, 1, multiply_same, 0},
     {"the root of -0 is -0, that of -inf NaN", "strength", 0, 1, power_half, 0},
     {"x / 3 rounds", "strength", 0, 1, divide_three, 0},
+    {"x / 3 as true_divide", "strength", 1, 1, true_divide_three, 0},
+    {"3 / x as true_divide", "strength", 1, 1, three_true_divide, 0},
+    {"x / 4 as true_divide of integers", "strength", 0, 1, true_divide_whole, 0},
     {"x / 4, integers", "strength", 0, 1, divide_four_whole, 0},
     {"1 / subnormal overflows", "strength", 0, 1, divide_tiny, 0},
 };

@@ -60,6 +60,28 @@ static value by_functions(nd4c_graph *graph, value x, value w) {
   return mean_of(graph, BINARY(add, first, second));
 }
 
+/* Each function where it has a slope. Their sum would hide a term of 0, so they are multiplied by pairs. */
+static value by_logarithms(nd4c_graph *graph, value x, value w) {
+  const value p = BINARY(matmul, x, w), q = UNARY(cos, p), two = numbers(graph, 1, (double[]){2});
+  const value above = BINARY(add, UNARY(square, p), two), near = UNARY(log1p, UNARY(square, q));
+  const value logarithms = BINARY(multiply, UNARY(log2, above), UNARY(log10, above));
+  const value powers = BINARY(multiply, UNARY(exp2, p), UNARY(expm1, q));
+  const value pairs = BINARY(multiply, BINARY(logaddexp, p, q), BINARY(hypot, q, above));
+  const value quotients = BINARY(true_divide, BINARY(true_divide, q, above), two);
+  const value first = BINARY(add, BINARY(multiply, near, logarithms), BINARY(multiply, powers, UNARY(cbrt, above)));
+  return mean_of(graph, BINARY(add, first, BINARY(multiply, pairs, quotients)));
+}
+
+static value by_angles(nd4c_graph *graph, value x, value w) {
+  const value p = BINARY(matmul, x, w), q = UNARY(cos, p), one = numbers(graph, 1, (double[]){1.25});
+  const value inside = BINARY(divide, q, one), above = BINARY(add, UNARY(square, p), one);
+  const value angles = BINARY(multiply, UNARY(asin, inside), UNARY(acos, inside));
+  const value areas = BINARY(multiply, UNARY(asinh, p), BINARY(multiply, UNARY(acosh, above), UNARY(atanh, inside)));
+  const value curves = BINARY(multiply, UNARY(sinh, q), UNARY(cosh, p));
+  const value turns = BINARY(multiply, UNARY(tan, q), BINARY(multiply, UNARY(atan, p), BINARY(atan2, p, q)));
+  return mean_of(graph, BINARY(add, BINARY(multiply, angles, areas), BINARY(multiply, curves, turns)));
+}
+
 static value by_choices(nd4c_graph *graph, value x, value w) {
   const value p = BINARY(matmul, x, w), q = UNARY(cos, p);
   const value bounds[] = {numbers(graph, 1, (double[]){-0.2}), numbers(graph, 1, (double[]){0.3})};
@@ -244,6 +266,8 @@ static void rules_agree_with_differences(void **unused) {
     make_loss make;
   } rows[] = {
       {"functions", by_functions},
+      {"logarithms", by_logarithms},
+      {"angles", by_angles},
       {"choices", by_choices},
       {"extremes", by_extremes},
       {"vectors", by_vectors},

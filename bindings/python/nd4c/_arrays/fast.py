@@ -7,6 +7,7 @@ from nd4c._core import Array, core
 
 FUNCTIONS = ("asarray", "arange", "empty", "zeros")
 METHODS = ("copy", "item", "tolist", "argmax", "argmin")
+PLAIN = {name: getattr(Array, name) for name in METHODS}  # the methods as they were, which a Symbol has, too
 
 
 def _text(function, name, bound=False):

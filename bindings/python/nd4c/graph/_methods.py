@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import nd4c
 from nd4c._arrays import methods as _of_arrays
+from nd4c._arrays.fast import PLAIN
 from nd4c._core import Array
 from nd4c._functions.support import normalize_axis, op
 from nd4c._symbols import ARRAYS, Dim, Symbol
@@ -182,7 +183,7 @@ def attach():
     for short, name in _UNARY.items():
         setattr(Symbol, "__%s__" % short, _unary(name))
     for name in _METHODS:
-        setattr(Symbol, name, getattr(Array, name))
+        setattr(Symbol, name, PLAIN.get(name) or getattr(Array, name))
     for name, what in (("__bool__", "bool(x), as in `if x > 0`"), ("__int__", "int(x)"), ("__float__", "float(x)"),
                        ("__complex__", "complex(x)"), ("__index__", "x as an index or a count"), ("item", "x.item()"),
                        ("tolist", "x.tolist()")):
