@@ -1,9 +1,10 @@
 /* Replaces ops by cheaper ones. passes.c runs it on every optimised plan.
  *
  * Exact, for every number: a quotient by a power of two becomes a product, the product of a value with itself becomes
- * its square; true_divide of floats is divide, which is the name that other passes know. The others round better than what they replace, and may so differ in the last place: x^2 becomes square,
- * x^-1 reciprocal, and x^0.5 sqrt if x is never negative (for -0 and minus infinity the two differ). Shifts in place of
- * products of integers are not made: engine simd multiplies and does not shift. */
+ * its square; true_divide of floats is divide, which is the name that other passes know. The others round better than
+ * what they replace, and may so differ in the last place: x^2 becomes square, x^-1 reciprocal, and x^0.5 sqrt if x is
+ * never negative (for -0 and minus infinity the two differ). Shifts in place of products of integers are not made:
+ * engine simd multiplies and does not shift. */
 #include <math.h>
 
 #include "base/status.h"
