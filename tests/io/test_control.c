@@ -290,6 +290,38 @@ static void many_rounds_are_a_node(void **state) {
   nd4c_model_close(model);
 }
 
+/* Short loops in short loops: 2^14 rounds of the innermost one, which no import can take one by one. */
+static void nested_short_loops_stay_short(void **state) {
+  enum { DEPTH = 14 };
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, bodies[DEPTH + 1] = {{0}};
+  char text[80];
+  for (int k = DEPTH; k > 0; k--) {
+    (void)snprintf(text, sizeof text, "Identity go%d > on%d", k, k);
+    build_nodes(&bodies[k], text);
+    if (k == DEPTH) {
+      (void)snprintf(text, sizeof text, "Add v%d x > w%d", k, k);
+      build_nodes(&bodies[k], text);
+    } else {
+      (void)snprintf(text, sizeof text, "Loop n - v%d > w%d", k, k);
+      build_holder(&bodies[k], text, "body", &bodies[k + 1], NULL, NULL);
+    }
+    (void)snprintf(text, sizeof text, "i%d go%d v%d", k, k, k);
+    build_names(&bodies[k], 11, text);
+    (void)snprintf(text, sizeof text, "on%d w%d", k, k);
+    build_names(&bodies[k], 12, text);
+  }
+  build_nodes(&graph, "Constant > n value_int=2");
+  build_holder(&graph, "Loop n - x > y", "body", &bodies[1], NULL, NULL);
+  nd4c_model *model = open_model(&bytes, &graph, 1);
+  char *report = NULL;
+  expect_values(model, ND4C_FLOAT32, 0, 2, (const float[]){16385, 32770});
+  expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+  assert_null(strstr(report, "interpreted, node after node"));
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
+
 static nd4c_model *open_loop(wire_bytes *bytes, const char *node) {
   wire_bytes graph = {0}, body = {0};
   build_nodes(&body, "Add v x > w; Identity go > on; Identity w > s");
@@ -640,6 +672,7 @@ int main(void) {
                                      cmocka_unit_test(no_round_gives_empty_lists),
                                      cmocka_unit_test(no_round_tells_why_the_body_fails),
                                      cmocka_unit_test(many_rounds_are_a_node),
+                                     cmocka_unit_test(nested_short_loops_stay_short),
                                      cmocka_unit_test(loops_end_when_they_must),
                                      cmocka_unit_test(interpreted_results_go_where_they_belong),
                                      cmocka_unit_test(loop_runs_as_often_as_the_input_says),

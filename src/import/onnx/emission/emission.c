@@ -67,6 +67,14 @@ bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission) {
   return emission->importer->graph == NULL;
 }
 
+int32_t nd4c_onnx_unrolled(const nd4c_onnx_emission *emission) {
+  return emission->importer->unrolled == 0 ? 1 : emission->importer->unrolled;
+}
+
+void nd4c_onnx_set_unrolled(const nd4c_onnx_emission *emission, int32_t rounds) {
+  emission->importer->unrolled = rounds;
+}
+
 int64_t nd4c_onnx_loop_limit(const nd4c_onnx_emission *emission) {
   return emission->importer->options->loop_limit;
 }

@@ -142,6 +142,10 @@ nd4c_status nd4c_onnx_emit_graph(nd4c_onnx_emission *emission, const nd4c_onnx_g
                                  int32_t output_count);
 /* Whether the model is interpreted: then every op is computed at once, and loops are not unrolled into a graph. */
 bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission);
+/* The product of the rounds of all loops around that are imported round by round; 1: there are none. The importer of
+ * another one sets it, and sets it back afterwards. */
+int32_t nd4c_onnx_unrolled(const nd4c_onnx_emission *emission);
+void nd4c_onnx_set_unrolled(const nd4c_onnx_emission *emission, int32_t rounds);
 
 /* Rounds after which a Loop of the model fails, as its program says. */
 int64_t nd4c_onnx_loop_limit(const nd4c_onnx_emission *emission);

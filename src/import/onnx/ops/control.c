@@ -234,17 +234,25 @@ static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_
   return ND4C_OK;
 }
 
+static nd4c_status run_rounds(nd4c_onnx_emission *emission, rounds *loop, int64_t trips, bool goes_on) {
+  const int32_t around = nd4c_onnx_unrolled(emission);
+  nd4c_status status = ND4C_OK;
+  nd4c_onnx_set_unrolled(emission, nd4c_onnx_rounds_together(around, trips));
+  for (int64_t i = 0; i < trips && goes_on && status == ND4C_OK; i++) {
+    status = i == UNROLL_MOST && !nd4c_onnx_is_interpreting(emission)
+                 ? nd4c_onnx_need_values(emission, "a loop of many rounds")
+                 : loop_round(emission, loop, i, &goes_on);
+  }
+  nd4c_onnx_set_unrolled(emission, around);
+  return status;
+}
+
 static nd4c_status run_loop(nd4c_onnx_emission *emission, rounds *loop, int64_t trips, bool goes_on) {
   const bool began = goes_on;
   for (int32_t i = 0; i < loop->carried; i++) {
     carry(emission, loop, i, emission->inputs[2 + i]);
   }
-  for (int64_t i = 0; i < trips && goes_on; i++) {
-    if (i == UNROLL_MOST && !nd4c_onnx_is_interpreting(emission)) {
-      return nd4c_onnx_need_values(emission, "a loop of many rounds");
-    }
-    ND4C_TRY(loop_round(emission, loop, i, &goes_on));
-  }
+  ND4C_TRY(run_rounds(emission, loop, trips, goes_on));
   if (trips <= 0 || !began) {
     ND4C_TRY(set_round(emission, loop, 0));
     ND4C_TRY(try_round(emission, loop));

@@ -140,9 +140,21 @@ static nd4c_status read_lead(loop_node *loop) {
 }
 
 /* The rounds can be imported one by one, as far as the node's inputs say. */
-static bool is_short(const loop_node *loop) {
+static bool may_be_short(const loop_node *loop) {
   return loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 && /* neither unknown nor an extent */
-         (loop->goes_on == ND4C_ONNX_FIRST_FALSE || loop->trips <= ND4C_ONNX_UNROLL_MOST);
+         loop->trips <= ND4C_ONNX_UNROLL_MOST;
+}
+
+/* The same once the body has said whether another round may follow. */
+static bool is_short(const loop_node *loop) {
+  return may_be_short(loop) ||
+         (loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 && loop->goes_on == ND4C_ONNX_FIRST_FALSE);
+}
+
+/* Whether so many rounds, within those of the loops around, are still few. */
+static bool are_few(const loop_node *loop) {
+  const int64_t around = nd4c_onnx_unrolled(loop->emission), trips = loop->trips;
+  return around == 1 || loop->goes_on == ND4C_ONNX_FIRST_FALSE || around * trips <= ND4C_ONNX_UNROLL_TOGETHER;
 }
 
 /* The body's inputs: the round, a condition that is true whenever the body runs, the carried values. */
@@ -162,7 +174,13 @@ static nd4c_status record_body(loop_node *loop) {
     loop->collected += i > loop->carried && loop->wanted[i];
   }
   ND4C_TRY(nd4c_onnx_find_captures(emission, &graph, 1, &loop->captures));
-  return nd4c_onnx_record_body(emission, graph, &loop->captures, inputs, loop->wanted, &loop->goes_on, &loop->body);
+  /* Loops in the body decide here as they will when the rounds are imported: each level would double the work. */
+  const int32_t around = nd4c_onnx_unrolled(emission);
+  nd4c_onnx_set_unrolled(emission, may_be_short(loop) ? nd4c_onnx_rounds_together(around, loop->trips) : around);
+  const nd4c_status status =
+      nd4c_onnx_record_body(emission, graph, &loop->captures, inputs, loop->wanted, &loop->goes_on, &loop->body);
+  nd4c_onnx_set_unrolled(emission, around);
+  return status;
 }
 
 /* The most rounds that are known at import. */
@@ -221,7 +239,7 @@ static nd4c_status check_rounds(const loop_node *loop) {
 
 static nd4c_status try_node(loop_node *loop, bool *done) {
   ND4C_TRY(record_body(loop));
-  if (is_short(loop) && loop->goes_on != ND4C_ONNX_FIRST_UNKNOWN) {
+  if (is_short(loop) && are_few(loop) && loop->goes_on != ND4C_ONNX_FIRST_UNKNOWN) {
     return ND4C_OK;
   }
   ND4C_TRY(check_rounds(loop));

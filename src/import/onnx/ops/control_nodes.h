@@ -4,8 +4,14 @@
 
 #include "import/onnx/emission/bodies.h"
 
-/* Rounds that are imported one by one. */
-enum { ND4C_ONNX_UNROLL_MOST = 64 };
+/* Rounds that are imported one by one, of one loop and of loops within loops: the inner ones of more become nodes. */
+enum { ND4C_ONNX_UNROLL_MOST = 64, ND4C_ONNX_UNROLL_TOGETHER = 256 };
+
+/* Rounds of a loop with those of the loops around it. */
+static inline int32_t nd4c_onnx_rounds_together(int32_t around, int64_t trips) {
+  const int32_t most = trips < ND4C_ONNX_UNROLL_MOST ? (int32_t)trips : ND4C_ONNX_UNROLL_MOST;
+  return most <= 1 ? around : around <= INT32_MAX / most ? around * most : INT32_MAX;
+}
 
 /* An If whose condition is not known. */
 nd4c_status nd4c_onnx_emit_if_node(nd4c_onnx_emission *emission, const nd4c_onnx_graph *then_graph,
