@@ -306,7 +306,16 @@ typedef struct waiting_steps {
   int32_t *steps;    /* their places among the plan's steps */
   uint64_t *classes; /* hashes, of the signatures that common_choices.c looks for */
   int32_t count;
+  int32_t told; /* of the progress; -1: nothing */
 } waiting_steps;
+
+/* Tells the progress where it went on: what waits is not done. */
+static void tell(const nd4c_plan *plan, waiting_steps *waiting, int32_t done) {
+  if (done != waiting->told) {
+    waiting->told = done;
+    nd4c_progress_tell(plan->progress, "preparing", done, plan->graph->node_count);
+  }
+}
 
 static nd4c_status take_or_wait(nd4c_plan *plan, nd4c_step *step, waiting_steps *waiting) {
   bool found = false;
@@ -355,14 +364,13 @@ static nd4c_status sort_by_class(nd4c_region *region, waiting_steps *waiting) {
 }
 
 static nd4c_status choose_waiting(nd4c_plan *plan, waiting_steps *waiting) {
-  const int32_t nodes = plan->graph->node_count;
   if (waiting->count == 0) {
     return ND4C_OK;
   }
   ND4C_TRY(sort_by_class(&plan->region, waiting));
   for (int32_t i = 0; i < waiting->count; i++) {
     nd4c_step *step = &plan->steps[waiting->steps[i]];
-    nd4c_progress_tell(plan->progress, "preparing", nodes - waiting->count + i, nodes);
+    tell(plan, waiting, plan->graph->node_count - waiting->count + i);
     nd4c_status status = nd4c_cancellation_poll();
     status = status == ND4C_OK ? choose_shared(plan, step) : status;
     if (status != ND4C_OK) {
@@ -408,10 +416,10 @@ static void keep_times(const nd4c_plan *plan, nd4c_step *step) {
 
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
-  waiting_steps waiting = {.count = 0};
+  waiting_steps waiting = {.told = -1};
   ND4C_TRY(nd4c_region_make(&plan->region, graph->node_count, sizeof *plan->steps, &plan->steps));
   for (int32_t i = 0; i < graph->node_count; i++) {
-    nd4c_progress_tell(plan->progress, "preparing", i - waiting.count, graph->node_count);
+    tell(plan, &waiting, i - waiting.count);
     if (is_done(plan, &graph->nodes[i])) {
       continue;
     }
