@@ -60,6 +60,7 @@ static void load(nd4c_onednn *dnn) {
   int isa = dnn->dnnl_get_effective_cpu_isa();
   dnn->exact_bytes = (isa & (DNN_ISA_AVX2_VNNI | DNN_ISA_AVX512_VNNI)) != 0;
   dnn->packs_weights = (isa & DNN_ISA_AVX512_CORE) != 0;
+  dnn->leaks_functions = (isa & DNN_ISA_AVX512_CORE) == 0;
   dnn->bfloat16 = (isa & (DNN_ISA_AVX2_VNNI_2 | DNN_ISA_AVX512_CORE)) != 0;
 #endif
   char path[256] = "";

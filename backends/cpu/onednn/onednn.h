@@ -18,6 +18,7 @@ typedef struct nd4c_onednn {
   dnn_engine engine;
   bool exact_bytes;     /* its products of bytes are exact: without VNNI, pairs are added in 16 bits and saturate */
   bool packs_weights;   /* wants constant matrices of f32 in strips: with AVX2 it reads them as they are */
+  bool leaks_functions; /* keeps 8 to 40 KB of each convolution with an activation for ever (3.2 with AVX2) */
   bool bfloat16;        /* has primitives of this dtype: on x86-64 it wants AVX-512 or AVX2 with VNNI_2 */
   nd4c_host_openmp omp; /* a step is made and run with teams of the same width */
 #define DNN_FIELD(result, name, parameters) result(*name) parameters;
@@ -58,6 +59,10 @@ int nd4c_onednn_desc(const nd4c_onednn *dnn, dnn_desc *desc, int32_t rank, const
 bool nd4c_onednn_strides_fit(int32_t rank, const int64_t *shape, const int64_t *strides);
 /* Attributes with a user's scratchpad and the post-ops + addend (NULL: none), then activation. */
 int nd4c_onednn_attr(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_memory_desc *addend, int64_t activation);
+/* The same with relu as a maximum, and relu6 as a maximum and a minimum: post-ops with a second operand each, one
+ * number described by `bound`. Other activations are as above. */
+int nd4c_onednn_attr_bounded(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_memory_desc *addend,
+                             int64_t activation, const struct dnnl_memory_desc *bound);
 /* The descriptor as a BLOCKED layout; false if it is not blocked, or if its memory holds more than a layout
  * describes. */
 bool nd4c_onednn_layout(const nd4c_onednn *dnn, const struct dnnl_memory_desc *desc, nd4c_dtype dtype,

@@ -134,8 +134,26 @@ static int activation_number(int64_t activation, float *alpha, float *beta) {
   }
 }
 
+static int append_activation(const nd4c_onednn *dnn, dnn_post_ops post_ops, int64_t activation,
+                             const struct dnnl_memory_desc *bound) {
+  float alpha, beta;
+  const int number = activation_number(activation, &alpha, &beta);
+  if (bound == NULL || (activation != ND4C_ACTIVATION_RELU && activation != ND4C_ACTIVATION_RELU6)) {
+    return dnn->dnnl_post_ops_append_eltwise(post_ops, number, alpha, beta);
+  }
+  const int status = dnn->dnnl_post_ops_append_binary(post_ops, DNN_MAX, bound);
+  return status == DNN_SUCCESS && activation == ND4C_ACTIVATION_RELU6
+             ? dnn->dnnl_post_ops_append_binary(post_ops, DNN_MIN, bound)
+             : status;
+}
+
 int nd4c_onednn_attr(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_memory_desc *addend,
                      int64_t activation) {
+  return nd4c_onednn_attr_bounded(dnn, attr, addend, activation, NULL);
+}
+
+int nd4c_onednn_attr_bounded(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_memory_desc *addend,
+                             int64_t activation, const struct dnnl_memory_desc *bound) {
   dnn_post_ops post_ops = NULL;
   int status = dnn->dnnl_primitive_attr_create(attr);
   if (status == DNN_SUCCESS) {
@@ -148,9 +166,7 @@ int nd4c_onednn_attr(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_m
     status = dnn->dnnl_post_ops_append_binary(post_ops, DNN_ADD, addend);
   }
   if (status == DNN_SUCCESS && activation != ND4C_ACTIVATION_NONE) {
-    float alpha, beta;
-    const int number = activation_number(activation, &alpha, &beta);
-    status = dnn->dnnl_post_ops_append_eltwise(post_ops, number, alpha, beta);
+    status = append_activation(dnn, post_ops, activation, bound);
   }
   if (status == DNN_SUCCESS) {
     status = dnn->dnnl_primitive_attr_set_post_ops(*attr, post_ops); /* copies */

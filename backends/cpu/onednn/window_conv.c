@@ -150,6 +150,34 @@ void nd4c_onednn_describe_window(const nd4c_ref_window *window, const int64_t *y
   }
 }
 
+/* A bound of the result as the second operand of post-op `number`. */
+static int add_bound(nd4c_onednn_node *node, nd4c_onednn_fixed *fixed, int number, int32_t rank, float bound) {
+  int64_t ones[MAX_RANK];
+  float *data = nd4c_cpu_host->allocate(sizeof *data);
+  if (data == NULL) {
+    return DNN_OUT_OF_MEMORY;
+  }
+  for (int32_t i = 0; i < rank; i++) {
+    ones[i] = 1;
+  }
+  *data = bound;
+  fixed->argument = DNN_ARG_POST_OP(number) | DNN_ARG_SRC_1;
+  fixed->data = data; /* the node frees it */
+  return nd4c_onednn_desc(node->dnn, &fixed->desc, rank, ones, ND4C_FLOAT32, ones);
+}
+
+/* Bounds in place of relu and relu6, where oneDNN would keep the code of a function for each convolution. */
+static int add_bounds(nd4c_onednn_node *node, int32_t rank, int64_t activation) {
+  const int first = node->operands[ND4C_ONEDNN_ADDEND].present ? 1 : 0;
+  if (!node->dnn->leaks_functions || (activation != ND4C_ACTIVATION_RELU && activation != ND4C_ACTIVATION_RELU6)) {
+    return DNN_SUCCESS;
+  }
+  const int status = add_bound(node, &node->fixed[0], first, rank, 0);
+  return status == DNN_SUCCESS && activation == ND4C_ACTIVATION_RELU6
+             ? add_bound(node, &node->fixed[1], first + 1, rank, 6)
+             : status;
+}
+
 static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any) {
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
@@ -159,7 +187,10 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, boo
   nd4c_onednn_describe_window(&window, call->outputs[0].shape + 2, transposed, &at);
   int64_t activation = transposed ? ND4C_ACTIVATION_NONE : ND4C_INT_OF(call, conv_activation);
   dnn_attr attr = NULL;
-  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation);
+  int status = add_bounds(node, call->outputs[0].rank, activation);
+  if (status == DNN_SUCCESS) {
+    status = nd4c_onednn_attr_bounded(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation, node->fixed[0].desc);
+  }
   if (status == DNN_SUCCESS && transposed) {
     status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
         &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
