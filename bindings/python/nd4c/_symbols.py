@@ -53,6 +53,9 @@ class Dim:
     def __hash__(self):
         return hash(index(self))
 
+    def __round__(self, ndigits=None):
+        return round(index(self), ndigits)
+
     def __format__(self, spec: str) -> str:
         return format(index(self), spec) if spec else repr(self)
 
@@ -80,7 +83,7 @@ for _reflected in (False, True):
 for _name in "lt le gt ge".split():
     setattr(Dim, "__%s__" % _name, _binary(getattr(_operator, _name), False))
 for _name, _function in (("neg", _operator.neg), ("pos", _operator.pos), ("invert", _operator.invert), ("abs", abs),
-                         ("float", float), ("bool", bool), ("trunc", int), ("round", round)):
+                         ("float", float), ("bool", bool)):
     setattr(Dim, "__%s__" % _name, _unary(_function))
 
 
