@@ -195,7 +195,7 @@ static void too_many_dims_are_refused(void **state) {
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   for (int i = 0; i < DIM_COUNT; i++) {
-    char dim[8], input[8];
+    char dim[16], input[16];
     int64_t n = 0;
     (void)snprintf(dim, sizeof dim, "n%d", i);
     (void)snprintf(input, sizeof input, "x%d", i);

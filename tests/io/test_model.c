@@ -555,7 +555,7 @@ static void uses_weights_in_place(void **state) {
 static void runs_many_inputs_without_allocating(void **state) {
   enum { INPUTS = 40 };
   static const int64_t shape[] = {3};
-  static char names[INPUTS][8];
+  static char names[INPUTS][16];
   (void)state;
   wire_bytes bytes = {0}, graph = {0};
   const char *given_names[INPUTS];

@@ -90,7 +90,7 @@ static nd4c_plan *make_plan(void) {
   CHECK_OK(nd4c_graph_create(&graph));
   const nd4c_value w = check_constant(graph, 1, (int64_t[]){LENGTH}, 1, 1, 2);
   for (int32_t i = 0; i < COUNT; i++) {
-    char name[8];
+    char name[16];
     (void)snprintf(name, sizeof name, "y%d", (int)i);
     CHECK_OK(nd4c_graph_output(graph, name, check_unary(graph, ops[i], w)));
   }

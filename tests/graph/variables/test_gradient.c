@@ -196,7 +196,7 @@ static void a_plan_trains_a_line(void **unused) {
   const nd4c_value loss = check_binary(graph, ND4C_OP_mse_loss, guess, y);
   CHECK_OK(nd4c_graph_gradient(graph, loss, NULL, 2, gradients));
   for (int32_t i = 0; i < 2; i++) {
-    char name[8];
+    char name[16];
     (void)snprintf(name, sizeof name, "v%d", (int)i);
     moments[i][0] = make_variable(graph, name, zeros[i], false);
     name[0] = 'h';
