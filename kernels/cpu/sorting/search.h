@@ -1,5 +1,6 @@
 /* Searching words of one width, side by side and without branches: all searches halve the same lengths. sort_portable.h
  * and sort_vector.h include it with WORD and NAMED(x) defined; simd/sorting/sorting_search.c calls the searches. */
+
 /* Among few keys the place is the number of those that are less, counted without a dependence on what is loaded. */
 ND4C_INLINED void NAMED(search_few)(bool after, int64_t n, const WORD *words, const WORD *keys, int64_t count,
                                     int64_t *places) {

@@ -158,6 +158,16 @@ static inline void NAMED(write)(WORD *x, VECTOR v) {
   _mm256_storeu_si256((__m256i *)(void *)x, v);
 }
 
+/* Puts a vector's words below the limit at low, the others in front of high. Stores whole vectors on both sides. */
+ND4C_INLINED void NAMED(part)(VECTOR v, VECTOR limit, WORD **low, WORD **high) {
+  int32_t below;
+  v = NAMED(split)(v, limit, &below);
+  NAMED(write)(*low, v);
+  NAMED(write)(*high - LANES, v);
+  *low += below;
+  *high -= LANES - below;
+}
+
 /* Words below the pivot first; how many there are. By way of a buffer, which the others fill from its end. */
 static int64_t NAMED(partition_short)(WORD *x, int64_t n, WORD pivot) {
   WORD buffer[LANES + NAMED(BUFFER_WORDS)];
@@ -165,12 +175,7 @@ static int64_t NAMED(partition_short)(WORD *x, int64_t n, WORD pivot) {
   WORD *low = x, *end = buffer + sizeof buffer / sizeof *buffer, *high = end;
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES) {
-    int32_t below;
-    const VECTOR v = NAMED(split)(NAMED(read)(x + i), limit, &below);
-    NAMED(write)(low, v);
-    NAMED(write)(high - LANES, v);
-    low += below;
-    high -= LANES - below;
+    NAMED(part)(NAMED(read)(x + i), limit, &low, &high);
   }
   for (; i < n; i++) {
     const WORD word = x[i];
@@ -202,25 +207,13 @@ static int64_t NAMED(partition_long)(WORD *x, int64_t n, WORD pivot) {
     }
     VECTOR v[VECTORS];
     _Pragma("GCC unroll 8") for (int i = 0; i < VECTORS; i++) v[i] = NAMED(read)(from + i * LANES);
-    _Pragma("GCC unroll 8") for (int i = 0; i < VECTORS; i++) {
-      int32_t below;
-      v[i] = NAMED(split)(v[i], limit, &below);
-      NAMED(write)(low, v[i]);
-      NAMED(write)(high - LANES, v[i]);
-      low += below;
-      high -= LANES - below;
-    }
+    _Pragma("GCC unroll 8") for (int i = 0; i < VECTORS; i++) NAMED(part)(v[i], limit, &low, &high);
   }
   const int64_t rest = right - left, total = 2 * BLOCK + rest;
   memcpy(saved + 2 * BLOCK, left, (size_t)rest * sizeof *x);
   int64_t i = 0;
   for (; total - i >= 2 * LANES; i += LANES) { /* so that the two stores do not meet */
-    int32_t below;
-    const VECTOR v = NAMED(split)(NAMED(read)(saved + i), limit, &below);
-    NAMED(write)(low, v);
-    NAMED(write)(high - LANES, v);
-    low += below;
-    high -= LANES - below;
+    NAMED(part)(NAMED(read)(saved + i), limit, &low, &high);
   }
   for (; i < total; i++) {
     if (saved[i] < pivot) {
@@ -230,10 +223,6 @@ static int64_t NAMED(partition_long)(WORD *x, int64_t n, WORD pivot) {
     }
   }
   return low - x;
-}
-
-static int64_t NAMED(partition)(WORD *x, int64_t n, WORD pivot) {
-  return n <= NAMED(BUFFER_WORDS) ? NAMED(partition_short)(x, n, pivot) : NAMED(partition_long)(x, n, pivot);
 }
 
 #include "kernels/cpu/sorting/sort_quick.h"

@@ -1,5 +1,9 @@
 /* Quicksort of words, by a partition and by networks for what is short. sort_vector.h and sort_avx2.h include this
- * after they have defined NETWORK_WORDS, LANES, FEW_SAMPLES, sort_few and partition. */
+ * after they have defined NETWORK_WORDS, LANES, FEW_SAMPLES, BUFFER_WORDS, sort_few and both partitions. */
+
+static int64_t NAMED(partition)(WORD *x, int64_t n, WORD pivot) {
+  return n <= NAMED(BUFFER_WORDS) ? NAMED(partition_short)(x, n, pivot) : NAMED(partition_long)(x, n, pivot);
+}
 
 /* The middle one of a sample. */
 static WORD NAMED(choose_pivot)(const WORD *x, int64_t n) {

@@ -193,10 +193,6 @@ static int64_t NAMED(partition_long)(WORD *x, int64_t n, WORD pivot) {
   return low - x;
 }
 
-static int64_t NAMED(partition)(WORD *x, int64_t n, WORD pivot) {
-  return n <= NAMED(BUFFER_WORDS) ? NAMED(partition_short)(x, n, pivot) : NAMED(partition_long)(x, n, pivot);
-}
-
 #include "kernels/cpu/sorting/sort_quick.h"
 
 /* -- sharing out ------------------------------------------------------------------------------------------------ */

@@ -61,7 +61,7 @@ typedef struct nd4c_onnx_importer {
   int32_t created_count, created_capacity;
   int32_t depth;    /* how deep graphs and calls are nested */
   int64_t emitted;  /* nodes, over all graphs and calls */
-  int32_t unrolled; /* product of the rounds of all loops around that are imported round by round; 0: there are none */
+  int32_t unrolled; /* product of the rounds of all loops around that are imported round by round; 0 or 1: there are none */
   bool needs_values;
   char need[ND4C_ONNX_NEED_SIZE]; /* which node needs what values */
 } nd4c_onnx_importer;

@@ -3,6 +3,8 @@
 #include "base/status.h"
 #include "ops/gradient/gradient.h"
 
+static const double log_2 = 0x1.62e42fefa39efp-1, log_10 = 0x1.26bb1bbb55516p+1;
+
 /* g, which is given, times a slope; or g over its reciprocal. */
 static nd4c_status multiplied(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_emitted slope,
                               nd4c_emitted *gradient) {
@@ -46,21 +48,21 @@ ND4C_GRADIENT(exponential_less_one) {
 /* g y ln 2 */
 ND4C_GRADIENT(power_of_two) {
   (void)index;
-  SCALED(multiply, step->output, 0x1.62e42fefa39efp-1, gradient);
+  SCALED(multiply, step->output, log_2, gradient);
   return multiplied(e, step, *gradient, gradient);
 }
 
 /* g / (x ln 2) */
 ND4C_GRADIENT(binary_logarithm) {
   (void)index;
-  SCALED(multiply, step->inputs[0], 0x1.62e42fefa39efp-1, gradient);
+  SCALED(multiply, step->inputs[0], log_2, gradient);
   return divided(e, step, *gradient, gradient);
 }
 
 /* g / (x ln 10) */
 ND4C_GRADIENT(decimal_logarithm) {
   (void)index;
-  SCALED(multiply, step->inputs[0], 0x1.26bb1bbb55516p+1, gradient);
+  SCALED(multiply, step->inputs[0], log_10, gradient);
   return divided(e, step, *gradient, gradient);
 }
 

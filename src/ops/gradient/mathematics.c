@@ -34,6 +34,7 @@ static nd4c_status bell(nd4c_emitter *e, nd4c_emitted x, double scale, double fa
 static const double two_over_root_pi = 1.1283791670955126, root_half = 0.7071067811865476,
                     bell_height = 0.3989422804014327, root_two_over_pi = 0.7978845608028654, cubic = 0.044715;
 
+/* Of floats true_divide is divide. */
 ND4C_GRADIENT(quotient) {
   return nd4c_gradient_find(ND4C_OP_divide)(e, step, index, gradient);
 }

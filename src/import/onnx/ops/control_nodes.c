@@ -139,22 +139,16 @@ static nd4c_status read_lead(loop_node *loop) {
   return ND4C_OK;
 }
 
-/* The rounds can be imported one by one, as far as the node's inputs say. */
-static bool may_be_short(const loop_node *loop) {
-  return loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 && /* neither unknown nor an extent */
-         loop->trips <= ND4C_ONNX_UNROLL_MOST;
-}
-
-/* The same once the body has said whether another round may follow. */
+/* The rounds can be imported one by one, as far as the node's inputs say, and the body once it is recorded. */
 static bool is_short(const loop_node *loop) {
-  return may_be_short(loop) ||
-         (loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 && loop->goes_on == ND4C_ONNX_FIRST_FALSE);
+  return loop->condition != ND4C_ONNX_FIRST_UNKNOWN && loop->trips >= 0 && /* neither unknown nor an extent */
+         (loop->goes_on == ND4C_ONNX_FIRST_FALSE || loop->trips <= ND4C_ONNX_UNROLL_MOST);
 }
 
 /* Whether so many rounds, within those of the loops around, are still few. */
 static bool are_few(const loop_node *loop) {
-  const int64_t around = nd4c_onnx_unrolled(loop->emission), trips = loop->trips;
-  return around == 1 || loop->goes_on == ND4C_ONNX_FIRST_FALSE || around * trips <= ND4C_ONNX_UNROLL_TOGETHER;
+  return loop->goes_on == ND4C_ONNX_FIRST_FALSE ||
+         nd4c_onnx_rounds_together(nd4c_onnx_unrolled(loop->emission), loop->trips) <= ND4C_ONNX_UNROLL_TOGETHER;
 }
 
 /* The body's inputs: the round, a condition that is true whenever the body runs, the carried values. */
@@ -176,7 +170,7 @@ static nd4c_status record_body(loop_node *loop) {
   ND4C_TRY(nd4c_onnx_find_captures(emission, &graph, 1, &loop->captures));
   /* Loops in the body decide here as they will when the rounds are imported: each level would double the work. */
   const int32_t around = nd4c_onnx_unrolled(emission);
-  nd4c_onnx_set_unrolled(emission, may_be_short(loop) ? nd4c_onnx_rounds_together(around, loop->trips) : around);
+  nd4c_onnx_set_unrolled(emission, is_short(loop) ? nd4c_onnx_rounds_together(around, loop->trips) : around);
   const nd4c_status status =
       nd4c_onnx_record_body(emission, graph, &loop->captures, inputs, loop->wanted, &loop->goes_on, &loop->body);
   nd4c_onnx_set_unrolled(emission, around);
