@@ -59,9 +59,10 @@ typedef struct nd4c_onnx_importer {
   int32_t slot_count, slot_capacity, free_slot; /* free_slot: the first free one, ND4C_ONNX_OPERAND_NONE: none */
   nd4c_onnx_operand *created;                   /* operands made since the outermost node began, some of them freed */
   int32_t created_count, created_capacity;
-  int32_t depth;    /* how deep graphs and calls are nested */
-  int64_t emitted;  /* nodes, over all graphs and calls */
-  int32_t unrolled; /* product of the rounds of all loops around that are imported round by round; 0 or 1: there are none */
+  int32_t depth;   /* how deep graphs and calls are nested */
+  int64_t emitted; /* nodes, over all graphs and calls */
+  int32_t
+      unrolled; /* product of the rounds of all loops around that are imported round by round; 0 or 1: there are none */
   bool needs_values;
   char need[ND4C_ONNX_NEED_SIZE]; /* which node needs what values */
 } nd4c_onnx_importer;
