@@ -166,6 +166,20 @@ static int add_bound(nd4c_onednn_node *node, nd4c_onednn_fixed *fixed, int numbe
   return nd4c_onednn_desc(node->dnn, &fixed->desc, rank, ones, ND4C_FLOAT32, ones);
 }
 
+static void drop_bounds(nd4c_onednn_node *node) {
+  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
+    if (node->fixed[i].desc != NULL) {
+      node->dnn->dnnl_memory_desc_destroy(node->fixed[i].desc);
+    }
+    nd4c_cpu_host->free(node->fixed[i].data);
+    node->fixed[i] = (nd4c_onednn_fixed){.argument = 0};
+  }
+}
+
+static int64_t activation_of(const nd4c_call *call, bool transposed) {
+  return transposed ? ND4C_ACTIVATION_NONE : ND4C_INT_OF(call, conv_activation);
+}
+
 /* Bounds in place of relu and relu6, where oneDNN would keep the code of a function for each convolution. */
 static int add_bounds(nd4c_onednn_node *node, int32_t rank, int64_t activation) {
   const int first = node->operands[ND4C_ONEDNN_ADDEND].present ? 1 : 0;
@@ -178,19 +192,17 @@ static int add_bounds(nd4c_onednn_node *node, int32_t rank, int64_t activation) 
              : status;
 }
 
-static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any) {
+static int make_conv(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any,
+                     const struct dnnl_memory_desc *bound) {
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
   nd4c_ref_window window;
   nd4c_onednn_window at;
   (transposed ? nd4c_cpu_conv_transpose_window : nd4c_cpu_conv_window)(call, &window);
   nd4c_onednn_describe_window(&window, call->outputs[0].shape + 2, transposed, &at);
-  int64_t activation = transposed ? ND4C_ACTIVATION_NONE : ND4C_INT_OF(call, conv_activation);
   dnn_attr attr = NULL;
-  int status = add_bounds(node, call->outputs[0].rank, activation);
-  if (status == DNN_SUCCESS) {
-    status = nd4c_onednn_attr_bounded(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation, node->fixed[0].desc);
-  }
+  int status =
+      nd4c_onednn_attr_bounded(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation_of(call, transposed), bound);
   if (status == DNN_SUCCESS && transposed) {
     status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
         &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
@@ -202,6 +214,27 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, boo
   }
   if (attr != NULL) {
     dnn->dnnl_primitive_attr_destroy(attr);
+  }
+  return status;
+}
+
+/* Whether the primitive reads a second operand after its sums element by element ("ref:any", "x64:gemm:jit"), which
+ * takes forty times as long as the convolution does: a few kilobytes are the lesser evil then. */
+static bool is_slow_bounded(const nd4c_onednn_node *node) {
+  const char *name = nd4c_onednn_step_name(node->dnn, &node->step);
+  return node->fixed[0].desc != NULL && (strstr(name, "ref") != NULL || strstr(name, "gemm") != NULL);
+}
+
+static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any) {
+  int status = add_bounds(node, call->outputs[0].rank, activation_of(call, transposed));
+  if (status == DNN_SUCCESS) {
+    status = make_conv(node, call, transposed, any, node->fixed[0].desc);
+  }
+  if (status == DNN_SUCCESS && is_slow_bounded(node)) {
+    node->dnn->dnnl_primitive_desc_destroy(node->step.desc);
+    node->step.desc = NULL;
+    drop_bounds(node);
+    status = make_conv(node, call, transposed, any, NULL);
   }
   return status;
 }
