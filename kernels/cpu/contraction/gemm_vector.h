@@ -48,6 +48,17 @@ enum { VECTOR_BYTES = 16, TILE_ROWS = 4 };
 typedef float vector_float32 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef double vector_float64 __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
+#if !defined(__AVX512F__) && defined(__AVX2__) && defined(__FMA__)
+/* All bits of the first n elements, of 4 or 8 bytes. */
+ND4C_INLINED __m256i vector_mask_4(int64_t n) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int32_t)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+ND4C_INLINED __m256i vector_mask_8(int64_t n) {
+  return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+#endif
+
 #define V NAME(vector)
 #define LOAD NAME(vector_load)
 #define STORE NAME(vector_store)

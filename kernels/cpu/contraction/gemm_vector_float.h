@@ -39,6 +39,9 @@ ND4C_INLINED V PART_LOAD(const T *from, int64_t n) {
 #if defined(__AVX512F__)
   return sizeof(T) == 4 ? (V)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from)
                         : (V)_mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), from);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return sizeof(T) == 4 ? (V)_mm256_maskload_ps((const void *)from, vector_mask_4(n))
+                        : (V)_mm256_maskload_pd((const void *)from, vector_mask_8(n));
 #else
   T whole[NAME(VECTOR_LANES)] = {0};
   memcpy(whole, from, (size_t)n * sizeof *from);
@@ -52,6 +55,12 @@ ND4C_INLINED void PART_STORE(T *to, V v, int64_t n) {
     _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), (__m512)v);
   } else {
     _mm512_mask_storeu_pd(to, (__mmask8)((1u << n) - 1), (__m512d)v);
+  }
+#elif defined(__AVX2__) && defined(__FMA__)
+  if (sizeof(T) == 4) {
+    _mm256_maskstore_ps((void *)to, vector_mask_4(n), (__m256)v);
+  } else {
+    _mm256_maskstore_pd((void *)to, vector_mask_8(n), (__m256d)v);
   }
 #else
   memcpy(to, &v, (size_t)n * sizeof *to);
