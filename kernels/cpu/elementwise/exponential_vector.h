@@ -53,6 +53,58 @@ static inline __m512 nd4c_swish_sixteen(__m512 x) {
   __m512 y = _mm512_div_ps(_mm512_mask_mul_ps(x, below, x, mantissa), sum);
   return _mm512_mask_scalef_ps(y, below, y, n);
 }
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+
+/* 2 to a power from -300 to 0, as two factors: their product may be subnormal. */
+typedef struct nd4c_scale_eight_f32 {
+  __m256 half, rest;
+} nd4c_scale_eight_f32;
+
+/* e^x of eight numbers from -200 to 0, NaN stays, as the result times scale.half times scale.rest. Below -150 as of
+ * -150, which is 0. */
+static inline __m256 nd4c_exp_parts_eight_f32(__m256 x, nd4c_scale_eight_f32 *scale) {
+  const __m256 rounder = _mm256_set1_ps(ND4C_ROUNDER_F32);
+  x = _mm256_max_ps(_mm256_set1_ps(-150.0f), x); /* of two, the second is kept if it is NaN */
+  __m256 rounded = _mm256_fmadd_ps(x, _mm256_set1_ps(0x1.715476p+0f), rounder), n = _mm256_sub_ps(rounded, rounder);
+  __m256 most = _mm256_fmadd_ps(n, _mm256_set1_ps(-0x1.63p-1f), x);
+  __m256 rest = _mm256_mul_ps(n, _mm256_set1_ps(0x1.bd0106p-13f)), r = _mm256_add_ps(most, rest);
+  __m256 q = _mm256_fmadd_ps(_mm256_set1_ps(1.381461240e-03f), r, _mm256_set1_ps(8.368709716e-03f));
+  q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(4.166838739e-02f));
+  q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(1.666652069e-01f));
+  q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(4.999999345e-01f));
+  q = _mm256_add_ps(_mm256_fmadd_ps(_mm256_mul_ps(r, r), q, rest), most);
+  const __m256i power = _mm256_sub_epi32(_mm256_castps_si256(rounded), _mm256_castps_si256(rounder));
+  const __m256i half = _mm256_srai_epi32(power, 1), bias = _mm256_set1_epi32(127);
+  const __m256i left = _mm256_sub_epi32(power, half);
+  scale->half = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, bias), 23));
+  scale->rest = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(left, bias), 23));
+  return _mm256_add_ps(_mm256_set1_ps(1), q);
+}
+
+/* Negative numbers and -0 take the second. */
+static inline __m256 nd4c_by_sign_eight_f32(__m256 x, __m256 first, __m256 second) {
+  return _mm256_blendv_ps(first, second, x);
+}
+
+static inline __m256 nd4c_sigmoid_eight_f32(__m256 x) {
+  const __m256 one = _mm256_set1_ps(1);
+  nd4c_scale_eight_f32 scale;
+  __m256 e = nd4c_exp_parts_eight_f32(_mm256_or_ps(x, _mm256_set1_ps(-0.0f)), &scale); /* of -|x| */
+  e = _mm256_mul_ps(_mm256_mul_ps(e, scale.half), scale.rest);
+  return _mm256_div_ps(nd4c_by_sign_eight_f32(x, one, e), _mm256_add_ps(one, e));
+}
+
+/* x sigmoid(x), as nd4c_swish_sixteen. */
+static inline __m256 nd4c_swish_eight_f32(__m256 x) {
+  const __m256 one = _mm256_set1_ps(1);
+  nd4c_scale_eight_f32 scale;
+  x = _mm256_max_ps(_mm256_set1_ps(-200), x);
+  __m256 mantissa = nd4c_exp_parts_eight_f32(_mm256_or_ps(x, _mm256_set1_ps(-0.0f)), &scale);
+  __m256 sum = _mm256_add_ps(one, _mm256_mul_ps(_mm256_mul_ps(mantissa, scale.half), scale.rest));
+  __m256 y = _mm256_div_ps(nd4c_by_sign_eight_f32(x, x, _mm256_mul_ps(x, mantissa)), sum);
+  return nd4c_by_sign_eight_f32(x, y, _mm256_mul_ps(_mm256_mul_ps(y, scale.half), scale.rest));
+}
 #endif
 
 #endif

@@ -98,7 +98,7 @@ ND4C_INLINED void trigonometric_float64(bool cosine, int64_t n, const double *x,
 
 /* -- loops of each op --------------------------------------------------------------------------------------------- */
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
 #define IS_COMPUTED(op, D) nd4c_unary_with_parameters(ND4C_UNARY_##op, ND4C_##D, n, vx, vy, parameters)
 #else
 #define IS_COMPUTED(op, D) false

@@ -1,5 +1,5 @@
-/* The ops that AVX-512 has instructions for, on whole vectors. unary.c includes this and calls the functions, with `op`
- * and `dtype` as constants. */
+/* The ops that AVX-512 has instructions for, on whole vectors, and two of AVX2. unary.c includes this and calls the
+ * functions, with `op` and `dtype` as constants. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_UNARY_VECTOR_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_UNARY_VECTOR_H
 
@@ -104,6 +104,33 @@ ND4C_INLINED void nd4c_unary_stream(enum nd4c_unary_index op, nd4c_dtype dtype, 
   loop(n - i / size, x + i, y + i, NULL);
 }
 
+#elif defined(__AVX2__) && defined(__FMA__)
+
+/* -- AVX2 --------------------------------------------------------------------------------------------------------- */
+
+ND4C_INLINED __m256 nd4c_unary_eight_f32(enum nd4c_unary_index op, __m256 x) {
+  return op == ND4C_UNARY_sigmoid ? nd4c_sigmoid_eight_f32(x) : nd4c_swish_eight_f32(x);
+}
+
+/* True if it has computed the op: of those whose plain loops are much longer, and of swish with alpha 1. */
+ND4C_INLINED bool nd4c_unary_with_parameters(enum nd4c_unary_index op, nd4c_dtype dtype, int64_t n, const void *vx,
+                                             void *vy, const nd4c_unary_parameters *parameters) {
+  if (dtype != ND4C_FLOAT32 || !(op == ND4C_UNARY_sigmoid || (op == ND4C_UNARY_swish && parameters->alpha == 1))) {
+    return false;
+  }
+  const float *x = vx;
+  float *y = vy;
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    _mm256_storeu_ps(y + i, nd4c_unary_eight_f32(op, _mm256_loadu_ps(x + i)));
+  }
+  if (i < n) {
+    const __m256i rest =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32((int32_t)(n - i)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    _mm256_maskstore_ps(y + i, rest, nd4c_unary_eight_f32(op, _mm256_maskload_ps(x + i, rest)));
+  }
+  return true;
+}
 #endif
 
 #endif
