@@ -89,6 +89,7 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
         sum[r][v] = REPEAT(0);
       }
     }
+#pragma GCC unroll 4
     for (; i < end; i++) {
       V row[2];
 #pragma GCC unroll 2
@@ -141,32 +142,51 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
   }
 }
 
-#define STRIP_OF(rows, vectors, whole) \
-  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, ahead, y, y_row, adds, sum_terms, ending)
-#define STRIP(rows)                                                                  \
-  (whole          ? vectors == 2 ? STRIP_OF(rows, 2, true) : STRIP_OF(rows, 1, true) \
-            : vectors == 2 ? STRIP_OF(rows, 2, false)                                \
-                  : STRIP_OF(rows, 1, false))
+/* A function for each kind of strip: in one function of all kinds, GCC keeps on the stack what the loop of a kind uses.
+ * All take what strip_any takes, so that choosing one is a jump. */
+#define STRIP_PARAMETERS                                                                                           \
+  int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, int64_t b_step, \
+      NAME(ahead) ahead, T *y, int64_t y_row, bool adds, int64_t sum_terms, const NAME(ending) * ending
+#define STRIP_ARGUMENTS k, a, a_row, a_step, b, b_step, ahead, y, y_row, adds, sum_terms, ending
+#define STRIP_KIND(name, its_rows, vectors, whole)                                                 \
+  static __attribute__((noinline)) void NAME(name)(STRIP_PARAMETERS) {                             \
+    (void)rows;                                                                                    \
+    NAME(strip)(its_rows, vectors, whole, columns - (vectors - 1) * NAME(LANES), STRIP_ARGUMENTS); \
+  }
+#define STRIP_KINDS(name, rows)           \
+  STRIP_KIND(name##_whole, rows, 2, true) \
+  STRIP_KIND(name##_half, rows, 1, true)  \
+  STRIP_KIND(name##_part, rows, 2, false) \
+  STRIP_KIND(name##_less, rows, 1, false)
+#define STRIP_CALL(name)                                                         \
+  (columns == NAME(WIDE)    ? NAME(name##_whole)(rows, columns, STRIP_ARGUMENTS) \
+   : columns == NAME(LANES) ? NAME(name##_half)(rows, columns, STRIP_ARGUMENTS)  \
+   : columns > NAME(LANES)  ? NAME(name##_part)(rows, columns, STRIP_ARGUMENTS)  \
+                            : NAME(name##_less)(rows, columns, STRIP_ARGUMENTS))
+
+STRIP_KINDS(strip_tile, TILE_ROWS)
+STRIP_KINDS(strip_8, TILE_ROWS > 8 ? 8 : 1)
+STRIP_KINDS(strip_4, 4)
+STRIP_KINDS(strip_2, 2)
+STRIP_KINDS(strip_1, 1)
 
 /* rows: one of strip_rows's. columns: at most two vectors. sum_terms: at least 1. ending: NULL for none. */
-static void NAME(strip_any)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                            const T *b, int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row, bool adds,
-                            int64_t sum_terms, const NAME(ending) * ending) {
-  int vectors = columns > NAME(LANES) ? 2 : 1;
-  int64_t last = columns - (vectors - 1) * NAME(LANES);
-  bool whole = last == NAME(LANES);
+static void NAME(strip_any)(STRIP_PARAMETERS) {
   if (rows == TILE_ROWS) {
-    STRIP(TILE_ROWS);
+    STRIP_CALL(strip_tile);
   } else if (TILE_ROWS > 8 && rows == 8) {
-    STRIP(TILE_ROWS > 8 ? 8 : 1);
+    STRIP_CALL(strip_8);
   } else if (rows == 4) {
-    STRIP(4);
+    STRIP_CALL(strip_4);
   } else if (rows == 2) {
-    STRIP(2);
+    STRIP_CALL(strip_2);
   } else {
-    STRIP(1);
+    STRIP_CALL(strip_1);
   }
 }
 
-#undef STRIP
-#undef STRIP_OF
+#undef STRIP_PARAMETERS
+#undef STRIP_ARGUMENTS
+#undef STRIP_KIND
+#undef STRIP_KINDS
+#undef STRIP_CALL
