@@ -100,7 +100,7 @@ static inline bool conv_is_left_to_libraries(const nd4c_kernel *kernel, const co
   const bool usable = kernel->usable(&frame.call, reason, sizeof reason);
   release(&frame);
   if (!usable) {
-    assert_string_equal(reason, "without AVX-512 the libraries are faster");
+    assert_non_null(strstr(reason, "the libraries are faster"));
   }
   return !usable;
 }

@@ -63,6 +63,11 @@ typedef struct nd4c_simd_tables {
 /* Never NULL pointers inside; the lowest level until the backend opens. */
 extern nd4c_simd_tables nd4c_simd;
 
+/* Which kernel is the fastest depends on the level. */
+static inline bool nd4c_simd_level_is(const char *level) {
+  return strcmp(nd4c_simd.level, level) == 0;
+}
+
 /* Results of more bytes than this are written past the caches. */
 extern int64_t nd4c_simd_stream_bytes;
 /* The processor multiplies pairs of bfloat16 (AVX-512 BF16), or tiles of them (AMX), which no level promises. Set by

@@ -1,7 +1,11 @@
 /* Implements contraction_strips.h. */
 #include "backends/cpu/support/contraction_strips.h"
 
-/* DEPTH: strips have a multiple of so many rows. WIDEST: columns of a strip. STEP: of narrower ones. */
+#include "backends/cpu/simd/simd.h"
+
+/* DEPTH: strips have a multiple of so many rows. WIDEST: columns of a strip with AVX-512, as oneDNN has them there.
+ * STEP: of narrower ones, and with AVX2, where oneDNN reads weights as they are: two vectors, so that the rows of a
+ * panel follow each other. */
 enum { DEPTH = 16, WIDEST = 64, STEP = 16 };
 
 static int64_t round_up(int64_t number, int64_t multiple) {
@@ -9,7 +13,8 @@ static int64_t round_up(int64_t number, int64_t multiple) {
 }
 
 nd4c_gemm_strips nd4c_cpu_strips_for(int64_t k, int64_t n) {
-  return (nd4c_gemm_strips){.columns = n < WIDEST ? round_up(n, STEP) : WIDEST, .depth = round_up(k, DEPTH)};
+  const int64_t widest = nd4c_simd_level_is("avx512") ? WIDEST : STEP;
+  return (nd4c_gemm_strips){.columns = n < widest ? round_up(n, STEP) : widest, .depth = round_up(k, DEPTH)};
 }
 
 void nd4c_cpu_strips_describe(int64_t k, int64_t n, bool turned, nd4c_gemm_strips strips, nd4c_layout *layout) {

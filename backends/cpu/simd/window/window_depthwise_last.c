@@ -6,7 +6,15 @@
 
 /* MOST_TAPS: of a filter. ROW_BYTES: of a worker's row of sums. ITEMS: for a worker at least, so that they share the
  * rows evenly; rows are cut into parts of channels for that. */
-enum { MOST_TAPS = 64, SMALL_PLANE = 49, SMALL_NARROW_PLANE = 196, ITEMS = 4, PART_BLOCKS = 4, FARTHEST = 4096 };
+enum {
+  MOST_TAPS = 64,
+  SMALL_PLANE = 49,
+  SMALL_PLANE_AVX2 = 784,
+  SMALL_NARROW_PLANE = 196,
+  ITEMS = 4,
+  PART_BLOCKS = 4,
+  FARTHEST = 4096
+};
 
 typedef struct job {
   nd4c_unary_loop activate; /* NULL: none, or an inner one */
@@ -93,8 +101,8 @@ static const char *refuse(const nd4c_call *call) {
   if ((w->flags & ND4C_TENSOR_CONSTANT) == 0) {
     return "the weights are not constant";
   }
-  if (strcmp(nd4c_simd.level, "avx512") != 0) {
-    return "without AVX-512 the libraries are faster";
+  if (!nd4c_simd_level_is("avx512") && !(nd4c_simd_level_is("avx2") && y->dtype == ND4C_FLOAT32)) {
+    return "without AVX2, or in bfloat16 without AVX-512, the libraries are faster";
   }
   if (ND4C_INT_OF(call, conv_groups) != x->shape[1] || y->shape[1] != x->shape[1] || x->shape[1] < 2) {
     return "not a filter a channel";
@@ -112,6 +120,9 @@ static const char *refuse(const nd4c_call *call) {
 /* Where the kernel takes 0.4 to 1.05 of oneDNN's time. */
 static const char *refuse_slow(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
+  if (nd4c_simd_level_is("avx2")) {
+    return y->shape[2] * y->shape[3] <= SMALL_PLANE_AVX2 ? NULL : "oneDNN is faster";
+  }
   const bool narrow = y->dtype == ND4C_BFLOAT16;
   nd4c_ref_window w;
   nd4c_cpu_conv_window(call, &w);
