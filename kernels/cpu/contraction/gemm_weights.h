@@ -2,10 +2,76 @@
  * includes behind gemm_loops.h for f32 and f64. simd/contraction/contraction_packed.c, window_conv.c and
  * support/contraction_epilogue.c call the loops. */
 
+/* Sums of one row of a in FOUR panels, `size` elements apart: in one alone, each step would wait for the one before. */
+enum { NAME(FOUR) = 4 };
+
+ND4C_INLINED void NAME(four_panels)(int64_t k, const T *a, int64_t a_step, const T *b, int64_t size, int64_t sum_terms,
+                                    V total[][2]) {
+#pragma GCC unroll 4
+  for (int p = 0; p < NAME(FOUR); p++) {
+    total[p][0] = total[p][1] = REPEAT(0);
+  }
+  for (int64_t first = 0; first < k; first += sum_terms) {
+    const int64_t end = k - first < sum_terms ? k : first + sum_terms;
+    V sum[NAME(FOUR)][2];
+#pragma GCC unroll 4
+    for (int p = 0; p < NAME(FOUR); p++) {
+      sum[p][0] = sum[p][1] = REPEAT(0);
+    }
+    for (int64_t i = first; i < end; i++) {
+      const V factor = REPEAT(a[i * a_step]);
+      const T *row = b + i * NAME(WIDE);
+#pragma GCC unroll 4
+      for (int p = 0; p < NAME(FOUR); p++) {
+        sum[p][0] = FUSED(factor, LOAD(row + p * size), sum[p][0]);
+        sum[p][1] = FUSED(factor, LOAD(row + p * size + NAME(LANES)), sum[p][1]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int p = 0; p < NAME(FOUR); p++) {
+      total[p][0] += sum[p][0];
+      total[p][1] += sum[p][1];
+    }
+  }
+}
+
+/* One row of a times panels that are strips of their own; returns the columns that it has computed. */
+static int64_t NAME(strips_row)(int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
+                                nd4c_gemm_strips strips, int64_t sum_terms, const nd4c_gemm_ending *ending) {
+  const int64_t size = strips.columns * strips.depth, step = NAME(FOUR) * NAME(WIDE);
+  int64_t done = 0;
+  for (; n - done >= step; done += step) {
+    V total[NAME(FOUR)][2];
+    const T *from = (const T *)b + (column + done) / NAME(WIDE) * size;
+    NAME(four_panels)(k, (const void *)a.data, a.column_stride, from, size, sum_terms, total);
+    for (int p = 0; p < NAME(FOUR); p++) {
+      const NAME(ending) end = NAME(ending_at)(ending, done + p * NAME(WIDE));
+      NAME(end)(1, 2, true, NAME(LANES), &end, &total[p]);
+      STORE(end.y, total[p][0]);
+      STORE(end.y + NAME(LANES), total[p][1]);
+    }
+  }
+  return done;
+}
+
 static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_gemm_matrix a, const void *b,
                          nd4c_gemm_strips strips, nd4c_gemm_matrix sums, int64_t sum_terms,
                          const nd4c_gemm_ending *ending) {
   const int64_t size = strips.columns * strips.depth;
+  nd4c_gemm_ending rest;
+  if (m == 1 && strips.columns == NAME(WIDE) && ending != NULL) {
+    const int64_t done = NAME(strips_row)(column, n, k, a, b, strips, sum_terms, ending);
+    if (done == n) {
+      return;
+    }
+    rest = *ending;
+    rest.y.data += done * (int64_t)sizeof(T);
+    rest.bias = rest.bias != NULL ? (const T *)rest.bias + done : NULL;
+    rest.addend.data += rest.addend.data != NULL ? done * (int64_t)sizeof(T) : 0;
+    ending = &rest;
+    column += done;
+    n -= done;
+  }
   NAME(operands)
   x = {.a = (const void *)a.data,
        .b = (const T *)b + column / strips.columns * size,
