@@ -38,6 +38,30 @@ ND4C_API int32_t nd4c_graph_dim_count(const nd4c_graph *graph);
 ND4C_API const char *nd4c_graph_dim_name(const nd4c_graph *graph, int32_t index);
 /* An extent as text: "2*batch + 1", where / rounds down. Free with nd4c_free. SHAPE: it is none of this graph. */
 ND4C_API nd4c_status nd4c_graph_extent_text(const nd4c_graph *graph, int64_t extent, char **text);
+
+/* What nd4c_graph_extent computes of two extents. Numbers are fixed. */
+typedef enum nd4c_extent_operation {
+  ND4C_EXTENT_ADD = 0,
+  ND4C_EXTENT_SUBTRACT = 1,
+  ND4C_EXTENT_MULTIPLY = 2,
+  ND4C_EXTENT_DIVIDE = 3, /* rounded down */
+  ND4C_EXTENT_REMAINDER = 4,
+  ND4C_EXTENT_MAXIMUM = 5,
+  ND4C_EXTENT_MINIMUM = 6
+} nd4c_extent_operation;
+
+/* Computes with extents of this graph and numbers of at least 0: *extent stands for a + b, a - b, ... and may be where
+ * a dim may be. It is a number if all dims fall out ("n - n"). If only the numbers of the dims can say that the result
+ * is at least 0, or that a divisor is at least 1, that becomes a guard (nd4c_graph_guards) which names the result.
+ * SHAPE: the result is no extent whatever the dims are, or an operand is none of this graph. ARGUMENT: there is no such
+ * operation. UNSUPPORTED: the result has too many terms. */
+ND4C_API nd4c_status nd4c_graph_extent(nd4c_graph *graph, nd4c_extent_operation operation, int64_t a, int64_t b,
+                                       int64_t *extent);
+/* The number of an extent where all named dims have these numbers; names are those of all dims of the graph, in any
+ * order. NAME: a name is not that of a dim, is given twice, or one lacks. SHAPE: as nd4c_graph_bind, or the extent is
+ * none of this graph. */
+ND4C_API nd4c_status nd4c_graph_extent_number(const nd4c_graph *graph, int64_t extent, const char *const *names,
+                                              const int64_t *extents, int32_t count, int64_t *number);
 /* What ops have assumed about the dims, which nd4c_graph_bind checks: a line for each guard, "add: batch == time". Free
  * with nd4c_free. */
 ND4C_API nd4c_status nd4c_graph_guards(const nd4c_graph *graph, char **text);

@@ -168,6 +168,104 @@ static void guards_are_checked(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static int64_t computed(nd4c_graph *graph, nd4c_extent_operation operation, int64_t a, int64_t b) {
+  int64_t extent = no_extent;
+  CHECK_OK(nd4c_graph_extent(graph, operation, a, b, &extent));
+  return extent;
+}
+
+static void assert_extent(const nd4c_graph *graph, int64_t extent, const char *expected) {
+  char *text = NULL;
+  CHECK_OK(nd4c_graph_extent_text(graph, extent, &text));
+  assert_string_equal(text, expected);
+  nd4c_free(text);
+}
+
+/* Programs compute extents, which stand in shapes and attributes as dims do. */
+static void programs_compute_extents(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL, *bound = NULL;
+  int64_t n = 0, m = 0, number = 0;
+  CHECK_OK(nd4c_graph_create(&graph));
+  assert_int_equal(computed(graph, ND4C_EXTENT_ADD, 3, 4), 7);
+  CHECK_OK(nd4c_graph_dim(graph, "n", 0, -1, &n));
+  CHECK_OK(nd4c_graph_dim(graph, "m", 0, -1, &m));
+  int64_t rest = computed(graph, ND4C_EXTENT_SUBTRACT, n, 2), half = computed(graph, ND4C_EXTENT_DIVIDE, n, 2);
+  int64_t sum = computed(graph, ND4C_EXTENT_ADD, n, 1), product = computed(graph, ND4C_EXTENT_MULTIPLY, n, m);
+  int64_t odd = computed(graph, ND4C_EXTENT_REMAINDER, n, 3), share = computed(graph, ND4C_EXTENT_DIVIDE, n, m);
+  assert_extent(graph, rest, "n - 2");
+  assert_extent(graph, half, "n / 2");
+  assert_extent(graph, sum, "n + 1");
+  assert_extent(graph, product, "n*m");
+  assert_extent(graph, odd, "n - 3*(n / 3)");
+  assert_extent(graph, share, "n / m");
+  assert_extent(graph, computed(graph, ND4C_EXTENT_MAXIMUM, n, m), "max(n, m)");
+  assert_extent(graph, computed(graph, ND4C_EXTENT_MINIMUM, 7, n), "min(n, 7)");
+  assert_extent(graph, computed(graph, ND4C_EXTENT_SUBTRACT, n, half), "n - n / 2");
+  assert_int_equal(computed(graph, ND4C_EXTENT_SUBTRACT, sum, n), 1);
+  assert_guards(graph, "the extent n - 2: n >= 2\nthe extent n / m: m >= 1\n");
+  nd4c_value x = check_input(graph, "x", 1, &n);
+  nd4c_attr slice[] = {check_ints("starts", &half, 1), check_ints("stops", &n, 1)};
+  nd4c_value y = check_op(graph, ND4C_OP_slice, &x, 1, slice, 2);
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  assert_shape(graph, y, "n - n / 2");
+  const char *names[] = {"m", "n", "n"};
+  CHECK_OK(nd4c_graph_extent_number(graph, product, names, (int64_t[]){5, 9}, 2, &number));
+  assert_int_equal(number, 45);
+  CHECK_OK(nd4c_graph_extent_number(graph, odd, names, (int64_t[]){5, 8}, 2, &number));
+  assert_int_equal(number, 2);
+  CHECK_OK(nd4c_graph_extent_number(graph, 6, NULL, NULL, 0, &number));
+  assert_int_equal(number, 6);
+  CHECK_OK(nd4c_graph_bind(graph, names, (int64_t[]){2, 9}, 2, &bound));
+  assert_shape(bound, y, "5");
+  nd4c_graph_destroy(bound);
+  bound = NULL;
+  expect_text(nd4c_graph_bind(graph, names, (int64_t[]){1, 1}, 2, &bound), ND4C_SHAPE,
+              "nd4c_graph_bind: the graph was built on the extent n - 2: n >= 2; here the two are 1 and 2");
+  /* The names stay those of the extents when only some dims become numbers. */
+  CHECK_OK(nd4c_graph_bind(graph, names, (int64_t[]){3}, 1, &bound));
+  assert_guards(bound, "the extent n - 2: n >= 2\n");
+  nd4c_graph_destroy(bound);
+  nd4c_graph_destroy(graph);
+}
+
+static void extents_that_are_none_are_refused(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  int64_t n = 0, extent = 77;
+  CHECK_OK(nd4c_graph_create(&graph));
+  expect_text(nd4c_graph_extent(graph, ND4C_EXTENT_SUBTRACT, 3, 4, &extent), ND4C_SHAPE,
+              "nd4c_graph_extent: (3) - (4) is no extent: it is below 0, divides by 0, or exceeds 64 bits");
+  expect_text(nd4c_graph_extent_number(graph, ND4C_EXTENT_FIRST, NULL, NULL, 0, &extent), ND4C_SHAPE,
+              "nd4c_graph_extent_number: -6148914691236517205 is no extent of this graph");
+  CHECK_OK(nd4c_graph_dim(graph, "n", 2, 9, &n));
+  expect_text(nd4c_graph_extent(graph, ND4C_EXTENT_SUBTRACT, n, 10, &extent), ND4C_SHAPE,
+              "nd4c_graph_extent: (n) - (10) is no extent: it is below 0, divides by 0, or exceeds 64 bits");
+  expect_text(nd4c_graph_extent(graph, ND4C_EXTENT_DIVIDE, n, 0, &extent), ND4C_SHAPE,
+              "nd4c_graph_extent: (n) / (0) is no extent: it is below 0, divides by 0, or exceeds 64 bits");
+  expect_text(nd4c_graph_extent(graph, ND4C_EXTENT_ADD, n, -3, &extent), ND4C_SHAPE,
+              "nd4c_graph_extent: -3 is no extent of this graph");
+  expect_text(nd4c_graph_extent(graph, (nd4c_extent_operation)7, n, 3, &extent), ND4C_ARGUMENT,
+              "nd4c_graph_extent: operation 7, expected 0 to 6");
+  expect_text(nd4c_graph_extent(graph, ND4C_EXTENT_ADD, n, 3, NULL), ND4C_NULL_ARGUMENT,
+              "nd4c_graph_extent: extent is NULL");
+  const char *names[] = {"n", "n", "k"};
+  int64_t numbers[] = {4, 4, 4};
+  expect_text(nd4c_graph_extent_number(graph, n, names, numbers, 0, &extent), ND4C_NAME,
+              "nd4c_graph_extent_number: the number of dim 'n' lacks");
+  expect_text(nd4c_graph_extent_number(graph, n, names, numbers, 2, &extent), ND4C_NAME,
+              "nd4c_graph_extent_number: dim 'n' is given twice");
+  expect_text(nd4c_graph_extent_number(graph, n, names + 2, numbers, 1, &extent), ND4C_NAME,
+              "nd4c_graph_extent_number: 'k' is no dim of the graph");
+  expect_text(nd4c_graph_extent_number(graph, n, names, &(int64_t){1}, 1, &extent), ND4C_SHAPE,
+              "nd4c_graph_extent_number: dim 'n' is 1, expected 2 to 9");
+  expect_text(nd4c_graph_extent_number(graph, n, names, numbers, 1, NULL), ND4C_NULL_ARGUMENT,
+              "nd4c_graph_extent_number: names, extents or number are NULL, or count is negative");
+  assert_int_equal(extent, 77);
+  assert_guards(graph, "");
+  nd4c_graph_destroy(graph);
+}
+
 static void refusals_name_extents_and_change_nothing(void **state) {
   (void)state;
   nd4c_graph *graph = NULL, *bound = NULL;
@@ -255,6 +353,8 @@ int main(void) {
       cmocka_unit_test(bound_graphs_run_like_graphs_of_numbers),
       cmocka_unit_test(dims_that_are_not_named_stay),
       cmocka_unit_test(guards_are_checked),
+      cmocka_unit_test(programs_compute_extents),
+      cmocka_unit_test(extents_that_are_none_are_refused),
       cmocka_unit_test(refusals_name_extents_and_change_nothing),
       cmocka_unit_test(lack_of_memory_is_reported),
   };

@@ -158,6 +158,13 @@ static void questions_have_three_answers(void **state) {
   assert_ask(&f, ND4C_RELATION_AT_LEAST, f.t, 2049, no);
   assert_ask(&f, ND4C_RELATION_AT_LEAST, ADD(f.n, f.m), f.m, yes);
   assert_ask(&f, ND4C_RELATION_AT_LEAST, f.n, f.m, unknown);
+  /* The k-fold of a quotient by k lies in a - k + 1 .. a. */
+  assert_ask(&f, ND4C_RELATION_AT_LEAST, f.m, DIV(f.m, 2), yes);
+  assert_ask(&f, ND4C_RELATION_AT_LEAST, f.m, MUL(DIV(f.m, 2), 2), yes);
+  assert_ask(&f, ND4C_RELATION_AT_LEAST, f.m, MUL(DIV(f.m, 2), 3), unknown);
+  assert_ask(&f, ND4C_RELATION_AT_LEAST, ADD(MUL(DIV(f.m, 3), 3), 2), f.m, yes);
+  assert_ask(&f, ND4C_RELATION_AT_LEAST, ADD(MUL(DIV(f.m, 3), 3), 1), f.m, unknown);
+  assert_ask(&f, ND4C_RELATION_AT_LEAST, DIV(f.m, 2), ADD(f.m, 1), no);
   assert_ask(&f, ND4C_RELATION_MULTIPLE, MUL(f.n, 8), 4, yes);
   assert_ask(&f, ND4C_RELATION_MULTIPLE, ADD(MUL(f.n, 8), 1), 4, no);
   assert_ask(&f, ND4C_RELATION_MULTIPLE, MUL(f.n, f.t), f.t, yes);

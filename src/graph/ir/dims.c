@@ -126,6 +126,66 @@ nd4c_status nd4c_graph_extent_text(const nd4c_graph *graph, int64_t extent, char
   return nd4c_text_take(&made, text);
 }
 
+/* -- arithmetic -------------------------------------------------------------------------------------------------- */
+
+typedef bool (*extent_function)(nd4c_extents *extents, int64_t a, int64_t b, int64_t *result);
+
+static nd4c_status check_extent(const nd4c_graph *graph, const char *where, int64_t extent) {
+  if (extent >= 0 || nd4c_extents_has(graph->extents, extent)) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_SHAPE, "%s: %lld is no extent of this graph", where, (long long)extent);
+}
+
+static nd4c_status refuse_result(const nd4c_graph *graph, nd4c_extent_operation operation, int64_t a, int64_t b) {
+  static const char *const signs[] = {"+", "-", "*", "/", "%", "max", "min"};
+  nd4c_status failure = nd4c_extents_failure(graph->extents);
+  if (failure == ND4C_MEMORY) {
+    return failure;
+  }
+  char left[SHOWN], right[SHOWN];
+  (void)nd4c_extents_text(graph->extents, a, left, sizeof left);
+  (void)nd4c_extents_text(graph->extents, b, right, sizeof right);
+  return failure != ND4C_OK
+             ? nd4c_fail(failure, "nd4c_graph_extent: (%s) %s (%s): expected an expression of fewer terms and factors",
+                         left, signs[operation], right)
+             : nd4c_fail(
+                   ND4C_SHAPE,
+                   "nd4c_graph_extent: (%s) %s (%s) is no extent: it is below 0, divides by 0, or exceeds 64 bits",
+                   left, signs[operation], right);
+}
+
+nd4c_status nd4c_graph_extent(nd4c_graph *graph, nd4c_extent_operation operation, int64_t a, int64_t b,
+                              int64_t *extent) {
+  static const extent_function functions[] = {nd4c_extents_add,    nd4c_extents_subtract,  nd4c_extents_multiply,
+                                              nd4c_extents_divide, nd4c_extents_remainder, nd4c_extents_maximum,
+                                              nd4c_extents_minimum};
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (extent == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_extent: extent is NULL");
+  }
+  if ((int)operation < 0 || (size_t)operation >= sizeof functions / sizeof *functions) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_graph_extent: operation %d, expected 0 to %d", (int)operation,
+                     (int)(sizeof functions / sizeof *functions) - 1);
+  }
+  ND4C_TRY(check_extent(graph, "nd4c_graph_extent", a));
+  ND4C_TRY(check_extent(graph, "nd4c_graph_extent", b));
+  if (graph->extents == NULL) {
+    ND4C_TRY(nd4c_extents_create(&graph->extents));
+  }
+  const int32_t guards = nd4c_extents_guard_count(graph->extents);
+  int64_t result = -1;
+  (void)nd4c_extents_failure(graph->extents);
+  bool made = functions[operation](graph->extents, a, b, &result);
+  if (!made || (result < 0 && !nd4c_extents_has(graph->extents, result))) {
+    nd4c_extents_forget(graph->extents, guards);
+    return refuse_result(graph, operation, a, b);
+  }
+  nd4c_extents_set_subject(graph->extents, guards, result);
+  *extent = result;
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_graph_guards(const nd4c_graph *graph, char **text) {
   ND4C_TRY(nd4c_graph_check(graph));
   if (text == NULL) {
@@ -143,8 +203,8 @@ nd4c_status nd4c_graph_guards(const nd4c_graph *graph, char **text) {
 /* -- binding ----------------------------------------------------------------------------------------------------- */
 
 /* Puts the numbers of the named dims into `dims`; -1 where a dim is not named. */
-static nd4c_status take_names(const nd4c_graph *graph, const char *const *names, const int64_t *extents, int32_t count,
-                              int64_t *dims) {
+static nd4c_status take_names(const nd4c_graph *graph, const char *where, const char *const *names,
+                              const int64_t *extents, int32_t count, int64_t *dims) {
   for (int32_t i = 0; i < nd4c_graph_dim_count(graph); i++) {
     dims[i] = -1;
   }
@@ -152,13 +212,13 @@ static nd4c_status take_names(const nd4c_graph *graph, const char *const *names,
     int32_t dim = names[i] == NULL ? -1 : nd4c_extents_find_dim(graph->extents, names[i]);
     const char *name = names[i] == NULL ? "" : names[i];
     if (dim < 0) {
-      return nd4c_fail(ND4C_NAME, "nd4c_graph_bind: '%.*s' is no dim of the graph", SHOWN, name);
+      return nd4c_fail(ND4C_NAME, "%s: '%.*s' is no dim of the graph", where, SHOWN, name);
     }
     if (dims[dim] >= 0) {
-      return nd4c_fail(ND4C_NAME, "nd4c_graph_bind: dim '%.*s' is given twice", SHOWN, name);
+      return nd4c_fail(ND4C_NAME, "%s: dim '%.*s' is given twice", where, SHOWN, name);
     }
     if (extents[i] < 0) {
-      return nd4c_fail(ND4C_SHAPE, "nd4c_graph_bind: dim '%.*s' is %lld, expected at least 0", SHOWN, name,
+      return nd4c_fail(ND4C_SHAPE, "%s: dim '%.*s' is %lld, expected at least 0", where, SHOWN, name,
                        (long long)extents[i]);
     }
     dims[dim] = extents[i];
@@ -323,7 +383,7 @@ nd4c_status nd4c_graph_bind(const nd4c_graph *graph, const char *const *names, c
   int64_t *dims = NULL;
   nd4c_graph *made = NULL;
   ND4C_TRY(nd4c_allocate_or_fail((size_t)nd4c_graph_dim_count(graph) + 1, sizeof *dims, "dims of a graph", &dims));
-  nd4c_status status = take_names(graph, names, extents, count, dims);
+  nd4c_status status = take_names(graph, "nd4c_graph_bind", names, extents, count, dims);
   status = status == ND4C_OK ? nd4c_graph_create(&made) : status;
   status = status == ND4C_OK ? bind_into(graph, dims, made) : status;
   nd4c_deallocate(dims);
@@ -333,4 +393,42 @@ nd4c_status nd4c_graph_bind(const nd4c_graph *graph, const char *const *names, c
   }
   *bound = made;
   return ND4C_OK;
+}
+
+/* -- numbers of extents ------------------------------------------------------------------------------------------- */
+
+static nd4c_status number_of(const nd4c_graph *graph, int64_t extent, const int64_t *dims, int64_t *number) {
+  nd4c_binding binding = {0};
+  for (int32_t i = 0; i < nd4c_graph_dim_count(graph); i++) {
+    if (dims[i] < 0) {
+      return nd4c_fail(ND4C_NAME, "nd4c_graph_extent_number: the number of dim '%.*s' lacks", SHOWN,
+                       nd4c_graph_dim_name(graph, i));
+    }
+  }
+  nd4c_status status = nd4c_binding_make(graph->extents, dims, NULL, &binding);
+  if (status == ND4C_OK) {
+    status = nd4c_binding_get(&binding, extent, number);
+    nd4c_binding_free(&binding);
+  }
+  return status == ND4C_OK ? ND4C_OK : nd4c_fail_prefix(status, "nd4c_graph_extent_number");
+}
+
+nd4c_status nd4c_graph_extent_number(const nd4c_graph *graph, int64_t extent, const char *const *names,
+                                     const int64_t *extents, int32_t count, int64_t *number) {
+  static const char where[] = "nd4c_graph_extent_number";
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (number == NULL || count < 0 || (count > 0 && (names == NULL || extents == NULL))) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: names, extents or number are NULL, or count is negative", where);
+  }
+  ND4C_TRY(check_extent(graph, where, extent));
+  if (extent >= 0) {
+    *number = extent;
+    return ND4C_OK;
+  }
+  int64_t *dims = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)nd4c_graph_dim_count(graph) + 1, sizeof *dims, "dims of a graph", &dims));
+  nd4c_status status = take_names(graph, where, names, extents, count, dims);
+  status = status == ND4C_OK ? number_of(graph, extent, dims, number) : status;
+  nd4c_deallocate(dims);
+  return status;
 }

@@ -111,9 +111,15 @@ static nd4c_status check_guards(const nd4c_binding *binding) {
     bool known = operand(binding, guard->a, &a);
     known = operand(binding, guard->b, &b) && known;
     if (binding->to != NULL) {
+      int64_t subject = 0;
       nd4c_extents_set_asker(binding->to, guard->asker);
+      binding->to->subject = guard->subject != 0 && operand(binding, guard->subject, &subject) ? subject : 0;
     }
-    if (!known || !nd4c_extents_assume(binding->to, guard->relation, a, b)) {
+    bool holds = known && nd4c_extents_assume(binding->to, guard->relation, a, b);
+    if (binding->to != NULL) {
+      binding->to->subject = 0;
+    }
+    if (!holds) {
       return refuse_guard(binding, i, a, b);
     }
   }

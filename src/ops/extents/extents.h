@@ -86,6 +86,8 @@ double nd4c_extents_usual(const nd4c_extents *extents, int64_t extent);
 bool nd4c_extents_assume(nd4c_extents *extents, nd4c_relation relation, int64_t a, int64_t b);
 /* Names who makes the assumptions from now on: a static text. NULL: no name. */
 void nd4c_extents_set_asker(nd4c_extents *extents, const char *asker);
+/* The guards from `count` on were assumed for the sake of an extent, which their texts name. */
+void nd4c_extents_set_subject(nd4c_extents *extents, int32_t count, int64_t subject);
 int32_t nd4c_extents_guard_count(const nd4c_extents *extents);
 /* Drops the guards from `count` on. */
 void nd4c_extents_forget(nd4c_extents *extents, int32_t count);

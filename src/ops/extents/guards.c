@@ -72,12 +72,54 @@ static const nd4c_extent_atom *extreme_of(const nd4c_extents *extents, const nd4
   return NULL;
 }
 
-/* Whether a polynomial is at least 0 under every binding, as far as intervals show it, also with one of its maxima or
- * minima replaced by its operands: max(n, 3) - n is at least n - n. */
+/* The first term that is a quotient by a number which fits; NULL if there is none. */
+static const nd4c_extent_atom *quotient_of(const nd4c_extents *extents, const nd4c_polynomial *polynomial,
+                                           int32_t *term) {
+  for (*term = 0; *term < polynomial->count; ++*term) {
+    const nd4c_monomial *product = &extents->monomials[polynomial->terms[*term].monomial];
+    const nd4c_extent_atom *atom = product->degree == 1 ? &extents->atoms[extents->factors[product->first]] : NULL;
+    if (atom != NULL && atom->kind == ND4C_ATOM_QUOTIENT && !nd4c_extent_is_symbolic(atom->b)) {
+      return atom;
+    }
+  }
+  return NULL;
+}
+
+/* A polynomial that is at least 0 only if `polynomial` is, without its first quotient by a number: of a / b, rounded
+ * down, the b-fold lies in a - b + 1 .. a, so that n - n / 2 is at least 0 if 2*n - n is. False: there is none. */
+static bool without_quotient(nd4c_extents *extents, const nd4c_polynomial *polynomial, nd4c_polynomial *result) {
+  int32_t term;
+  nd4c_polynomial dividend;
+  const nd4c_extent_atom *atom = quotient_of(extents, polynomial, &term);
+  const int64_t by = atom == NULL ? 0 : atom->b, coefficient = atom == NULL ? 0 : polynomial->terms[term].coefficient;
+  if (atom == NULL || coefficient == INT64_MIN) {
+    return false;
+  }
+  int64_t scaled, lost = 0;
+  *result = (nd4c_polynomial){0};
+  nd4c_polynomial_of(extents, atom->a, &dividend);
+  if (polynomial->count + dividend.count >= ND4C_POLYNOMIAL_TERMS) { /* a question must not fail */
+    return false;
+  }
+  return nd4c_checked_multiply(coefficient, by, &scaled) && nd4c_checked_multiply(-coefficient, by - 1, &lost) &&
+         scaled != INT64_MIN && nd4c_polynomial_add(extents, result, polynomial, by) &&
+         nd4c_polynomial_add_term(extents, result, -scaled, polynomial->terms[term].monomial) &&
+         nd4c_polynomial_add(extents, result, &dividend, coefficient) &&
+         (coefficient < 0 || nd4c_polynomial_add_term(extents, result, lost, 0));
+}
+
+/* Whether a polynomial is at least 0 under every binding, as far as intervals show it, also with one of its quotients
+ * estimated, and with one of its maxima or minima replaced by its operands: max(n, 3) - n is at least n - n. */
 static bool is_at_least_zero(nd4c_extents *extents, const nd4c_polynomial *polynomial, int32_t depth) {
   int64_t low, high;
   int32_t term;
   nd4c_polynomial_bounds(extents, polynomial, &low, &high);
+  if (low < 0 && high >= 0 && depth > 0) {
+    nd4c_polynomial estimate;
+    if (without_quotient(extents, polynomial, &estimate) && is_at_least_zero(extents, &estimate, depth - 1)) {
+      return true;
+    }
+  }
   const nd4c_extent_atom *atom = low < 0 && high >= 0 && depth > 0 ? extreme_of(extents, polynomial, &term) : NULL;
   if (atom == NULL) {
     return low >= 0;
@@ -191,9 +233,15 @@ bool nd4c_extents_assume(nd4c_extents *extents, nd4c_relation relation, int64_t 
     return answer == ND4C_CERTAINLY;
   }
   nd4c_guard guard = {.relation = relation, .a = a, .b = b, .asker = extents->asker};
+  guard.subject = nd4c_extent_is_symbolic(extents->subject) ? extents->subject : 0;
   reduce(extents, &guard);
   for (int32_t i = 0; i < extents->guard_count; i++) {
-    if (same_guard(&extents->guards[i], &guard)) {
+    nd4c_guard *known = &extents->guards[i];
+    if (same_guard(known, &guard)) {
+      if (known->asker == NULL && known->subject == 0) { /* made while a binding computed its extents */
+        known->asker = guard.asker;
+        known->subject = guard.subject;
+      }
       return true;
     }
     if (contradicts(&extents->guards[i], &guard)) {
@@ -217,6 +265,12 @@ void nd4c_extents_set_asker(nd4c_extents *extents, const char *asker) {
   extents->asker = asker;
 }
 
+void nd4c_extents_set_subject(nd4c_extents *extents, int32_t count, int64_t subject) {
+  for (int32_t i = count; i < extents->guard_count; i++) {
+    extents->guards[i].subject = nd4c_extent_is_symbolic(subject) ? subject : 0;
+  }
+}
+
 int32_t nd4c_extents_guard_count(const nd4c_extents *extents) {
   return extents->guard_count;
 }
@@ -236,9 +290,16 @@ const char *nd4c_extents_guard_text(const nd4c_extents *extents, int32_t guard, 
                                       [ND4C_RELATION_MULTIPLE] = "is a multiple of",
                                       [ND4C_RELATION_BROADCASTS] = "is 1 or"};
   const nd4c_guard *known = &extents->guards[guard];
-  char a[SIDE], b[SIDE];
-  (void)snprintf(buffer, size, "%s%s%s %s %s", known->asker == NULL ? "" : known->asker,
-                 known->asker == NULL ? "" : ": ", nd4c_extents_text(extents, known->a, a, sizeof a),
+  char a[SIDE], b[SIDE], subject[SIDE] = "";
+  bool named = known->subject != 0;
+  if (named) {
+    (void)nd4c_extents_text(extents, known->subject, subject, sizeof subject);
+  }
+  (void)snprintf(buffer, size, "%s%s%s%s %s %s",
+                 named                  ? "the extent "
+                 : known->asker == NULL ? ""
+                                        : known->asker,
+                 subject, named || known->asker != NULL ? ": " : "", nd4c_extents_text(extents, known->a, a, sizeof a),
                  words[known->relation], nd4c_extents_text(extents, known->b, b, sizeof b));
   return buffer;
 }

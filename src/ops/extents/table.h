@@ -53,6 +53,7 @@ typedef struct nd4c_guard {
   nd4c_relation relation;
   int64_t a, b;
   const char *asker;
+  int64_t subject; /* the extent that the guard is for; 0: none */
 } nd4c_guard;
 
 struct nd4c_extents {
@@ -67,6 +68,7 @@ struct nd4c_extents {
   int32_t atom_capacity, monomial_capacity, factor_capacity, term_capacity, expression_capacity, guard_capacity;
   int32_t monomial_buckets[ND4C_EXTENT_BUCKETS], expression_buckets[ND4C_EXTENT_BUCKETS];
   const char *asker;
+  int64_t subject; /* of guards that are made; 0: none */
   nd4c_status failure;
 };
 
