@@ -8,37 +8,12 @@ import threading
 
 import numpy as np
 import pytest
+from graphs.recorded import F32, close, counted, random
 
 import nd4c
 import nd4c.graph
 import nd4c.ops
 from nd4c import _abi, _core
-
-F32 = "float32"
-
-
-def counted(function):
-    """A compiled function, and a list that grows by one each time that it is traced."""
-    traces = []
-
-    def traced(*arguments, **named):
-        traces.append(1)
-        return function(*arguments, **named)
-    return nd4c.compile(traced), traces
-
-
-def random(*shape, seed=0, dtype=F32):
-    return nd4c.asarray(np.random.default_rng(seed).standard_normal(shape).astype(dtype))
-
-
-def close(got, want):
-    if isinstance(want, (tuple, list)):
-        assert type(got) is type(want) and len(got) == len(want)
-        for one, other in zip(got, want):
-            close(one, other)
-    else:
-        assert got.shape == want.shape and got.dtype is want.dtype
-        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=2e-6, atol=2e-6)
 
 
 # -- every op --------------------------------------------------------------------------------------------------------

@@ -69,15 +69,20 @@ def axes(axis):
         return tuple(axis)
 
 
+symbolic = set()  # types of extents that stay as they are in shapes; _symbols.py names its own
+
+
 def shape(value):
     """A shape: one number or several."""
     if type(value) is tuple:
         return value
+    if type(value) in symbolic:
+        return (value,)
     try:
         return (index(value),)
     except TypeError:
         pass
     try:
-        return tuple(index(extent) for extent in value)
+        return tuple([extent if type(extent) in symbolic else index(extent) for extent in value])
     except TypeError:
         raise TypeError("a shape is an integer or a tuple of integers, not %r" % (value,)) from None

@@ -8,7 +8,7 @@ from nd4c._core import Array, calls, core, from_handle, handle
 from nd4c._abi import MAX_RANK, NUMBERS
 from nd4c._errors import check
 from nd4c._library import bind
-from nd4c._symbols import ARRAYS, Symbol
+from nd4c._symbols import ARRAYS, Dim, Symbol, caller
 
 _PACK = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
          "uint64": "Q", "float64": "d"}
@@ -54,6 +54,8 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
         return a if wanted is None or wanted is a.dtype else calls[_cast](a, wanted.number)
     if device is None and copy is None and type(a) in _PYTHON:
         return from_python(a, wanted)
+    if type(a) is Dim and caller() is sys._getframe(1):  # the package's own functions take a dim as a number
+        return a._graph._array_of(a, wanted)
     if isinstance(a, (bool, int, float, complex, str, list, tuple, range)) and not hasattr(a, "dtype"):
         if copy is False:
             raise ValueError("asarray: Python numbers and lists cannot be taken without a copy; leave copy=False out")

@@ -16,7 +16,7 @@ from nd4c._memory import is_contiguous as _is_contiguous
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.manipulation import broadcast_to, list_call as _list_call, moveaxis as _moveaxis, reshape as _reshape
 from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
-from nd4c._symbols import Symbol, graph_of
+from nd4c._symbols import Dim, Symbol, graph_of
 
 _float64, _core_empty, _core_zeros = _dtypes.DEFAULTS[float], _core.empty, _core.zeros
 
@@ -87,7 +87,9 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
         return _laid_out(lambda shape, dtype, device: full(shape, fill_value, dtype, device=device),
                          "full", order, like, shape, dtype, device)
     graph = graph_of(shape)
-    if graph is not None and type(fill_value) in (bool, int, float, complex):
+    if type(fill_value) is Dim:
+        fill_value = fill_value._graph._array_of(fill_value)
+    elif graph is not None and type(fill_value) in (bool, int, float, complex):
         fill_value = graph.constant(asarray(fill_value, dtype=dtype))
     if type(fill_value) not in (bool, int, float, complex, str):
         value = asarray(fill_value)
@@ -146,7 +148,7 @@ def _alike(make, where, x, dtype, order, shape, device):
         shape = x.shape
     if type(x) is Symbol:
         element = make((), dtype=x.dtype if dtype is None else dtype, device=None)
-        return _op("full")(x._graph.constant(element), _shape_of(shape))
+        return _op("full")(element if type(element) is Symbol else x._graph.constant(element), _shape_of(shape))
     dtype, device = x.dtype if dtype is None else dtype, x.device if device is None else device
     if order not in ("K", "C"):
         order = _creation.check_order(order, where)
@@ -233,6 +235,11 @@ def arange(start_or_stop=_MISSING, /, stop=None, step=1, *, dtype=None, device=N
         _creation.check_like(like, "arange")
     start, stop = _ends(start_or_stop, start, stop)
     step = 1 if step is None else step
+    graph = graph_of((start, stop))
+    if graph is not None and type(start) in _WHOLE and type(stop) in _WHOLE and type(step) is int and step:
+        made = _range_of_dims(graph, start, stop, step, _dtypes.DEFAULTS[int] if dtype is None else _dtypes.of(dtype))
+        if made is not None:
+            return made
     if type(start) is not int or type(stop) is not int or type(step) is not int:
         dtype = _arange_dtype(start, stop, step) if dtype is None else dtype
         start, stop, step = (_real(value, name) for value, name in ((start, "start"), (stop, "stop"), (step, "step")))
@@ -266,6 +273,30 @@ def arange(start_or_stop=_MISSING, /, stop=None, step=1, *, dtype=None, device=N
 
 
 _arange = _bind("nd4c_array_arange")
+
+
+_WHOLE = int, Dim
+
+
+def _range_of_dims(graph, start, stop, step, dtype):
+    """arange of a dim, as a value of its graph; None where only numbers can say what it is: the dtype is narrow, or no place
+    lies between the ends of the call that is recorded."""
+    if dtype.name not in ("int64", "int32", "float64", "float32"):
+        return None
+    if step < 0 or not _is_extent(start) or not _is_extent(stop):
+        count = (start - stop - step - 1) // -step if step < 0 else (stop - start + step - 1) // step
+        if not _is_extent(count):
+            return None
+        places = arange(count) * step
+        made = places + start if type(start) is int else places + graph._array_of(start)
+    else:
+        made = graph._op("integer_range", start, stop, step, False, _dtypes.DEFAULTS[int].number)
+    return astype(made, dtype, copy=False)
+
+
+def _is_extent(one):
+    """Whether an integer or a Dim is at least 0."""
+    return one >= 0 if type(one) is int else not one._negative
 
 
 def _ends(first, start, stop):
@@ -422,13 +453,16 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    rows, columns = _index(N), _index(N if M is None else M)
+    rows, columns = [one if type(one) is Dim else _index(one) for one in (N, N if M is None else M)]
     if order != "C" or like is not None:
         if like is not None:
             _creation.check_like(like, "eye")
         if order is not None and _creation.check_order(order, "eye", "CF") == "F":
             return _op("transpose")(eye(columns, rows, -_index(k), dtype, device=device), None)
     number = (_float64 if dtype is None else _dtypes.of(dtype)).number
+    graph = graph_of((rows, columns))
+    if graph is not None:
+        return graph._op("eye", rows, columns, diagonal_number(k), number)
     return _made_on(device, _op("eye"), rows, columns, diagonal_number(k), number)
 
 

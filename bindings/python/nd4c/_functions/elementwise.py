@@ -9,7 +9,7 @@ from nd4c._functions.support import as_array as _as_array, cast as _cast, finish
 from nd4c._functions import ufunc as _ufunc
 from nd4c._functions.elementwise_table import ONE, TWO, rows
 from nd4c._functions.ufunc import FLOATS, INEXACT, INTEGERS, NUMBERS_OF_ALL_KINDS, REAL
-from nd4c._symbols import ARRAYS
+from nd4c._symbols import ARRAYS, Dim
 
 _LOOPS = {
     "bools and numbers": "?" + NUMBERS_OF_ALL_KINDS, "numbers": NUMBERS_OF_ALL_KINDS, "real numbers": REAL,
@@ -263,6 +263,8 @@ _NUMBERS, _clip = (int, float), _op("clip")
 
 def _bound(x, value):
     """A bound; a Python integer that integers of x cannot reach becomes the last one that they can."""
+    if type(value) is Dim:
+        value = _index(value)
     if type(value) is not int or x.dtype.kind not in "iu":
         return value
     least = -2 ** (x.dtype.bits - 1) if x.dtype.kind == "i" else 0

@@ -11,7 +11,7 @@ from nd4c._errors import Error as _Error, ShapeError as _ShapeError, check as _c
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
-from nd4c._symbols import ARRAYS
+from nd4c._symbols import ARRAYS, Dim, beside_dims, graph_of
 from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op, output as _output)
@@ -105,7 +105,8 @@ def broadcast_to(array, shape, subok=False):
     array([[1, 2, 3],
            [1, 2, 3]])
     """
-    return _op("broadcast_to")(array if type(array) is Array else _as_array(array, "broadcast_to"), _shape_of(shape))
+    shape = _shape_of(shape)
+    return _op("broadcast_to")(beside_dims(array if type(array) is Array else _as_array(array, "broadcast_to"), shape), shape)
 
 
 @_explained
@@ -281,6 +282,8 @@ def repeat(a, repeats, axis=None):
         a = _op("reshape")(a, (1,))
     if type(repeats) is int:
         return _op("repeat")(a, None, (repeats,), axes, -1)
+    if type(repeats) is Dim:
+        return _repeated(beside_dims(a, repeats), repeats, axes)
     counts = _as_array(repeats, "repeat")
     if counts.dtype.kind not in "biu" and counts.size:
         raise TypeError("repeat: repeats are integers, not %s" % counts.dtype.name)
@@ -293,6 +296,16 @@ def repeat(a, repeats, axis=None):
     if not counts:
         return _op("copy")(a if axes is not None else ravel(a))
     return _op("repeat")(a, None, tuple(counts), axes, -1)
+
+
+def _repeated(x, repeats, axes):
+    """A value of a graph repeated by a dim: along a new axis, which then joins that before it."""
+    if axes is None:
+        x, axes = _op("reshape")(x, (-1,)), (0,)
+    after = axes[0] + 1
+    before, extent, rest = x.shape[:axes[0]], x.shape[axes[0]], x.shape[after:]
+    made = _op("broadcast_to")(_op("expand_dims")(x, (after,)), before + (extent, repeats) + rest)
+    return _op("reshape")(made, before + (extent * repeats,) + rest)
 
 
 def flatten(x, axis=None):
@@ -323,8 +336,8 @@ def reshape(a, /, shape, order="C", *, copy=None):
     array([[1, 3],
            [2, 4]])
     """
-    x = a if type(a) is Array else _as_array(a, "reshape")
     shape = _shape_of(shape)
+    x = beside_dims(a if type(a) is Array else _as_array(a, "reshape"), shape)
     if order == "C":
         result = _op("reshape")(x, shape)
     elif type(order) is int:
@@ -463,7 +476,8 @@ def tile(A, reps):
     array([[1, 2],
            [1, 2]])
     """
-    return _op("tile")(_as_array(A, "tile"), _whole_numbers(reps, "tile: reps"))
+    A, reps = _as_array(A, "tile"), _shape_of(reps) if graph_of(reps) is not None else _whole_numbers(reps, "tile: reps")
+    return _op("tile")(beside_dims(A, reps), reps)
 
 
 @_explained

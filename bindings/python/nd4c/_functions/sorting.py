@@ -11,7 +11,7 @@ from nd4c._functions.dtypes import result_type
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.manipulation import unstack
 from nd4c._functions.reductions import axes_of as _axes_of
-from nd4c._symbols import ARRAYS
+from nd4c._symbols import ARRAYS, Dim
 from nd4c._functions.support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
     op as _op, output as _output)
@@ -255,6 +255,7 @@ def where(condition, x=None, y=None, /):
         return nonzero(condition)
     if type(condition) not in ARRAYS or condition.dtype.kind != "b":
         condition = _cast(_as_array(condition, "where"), _bool)
+    x, y = [_index(one) if type(one) is Dim else one for one in (x, y)]
     if type(x) in ARRAYS and type(y) in ARRAYS and x.dtype is y.dtype:
         return _where(condition, x, y)
     if _takes(x, y) or _takes(y, x):

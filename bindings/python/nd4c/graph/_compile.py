@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import functools
 import threading
+import warnings
 from collections import namedtuple
-from operator import index
 
 from nd4c._core import Array, core
 from nd4c._creation import asarray
 from nd4c._errors import Error, ShapeError
 from nd4c._library import bind
-from nd4c._symbols import Dim, Symbol
+from nd4c._symbols import Dim, Symbol, caller
 from nd4c.graph._graph import Graph, NeedsNumbers
 from nd4c.graph._options import Options
 from nd4c.graph._plan import Plan
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FOREIGN = ("__array_interface__", "__array__", "__dlpack__")
 _tracing = threading.RLock()  # one for all functions, as those that are traced may call each other
+_MANY = 8  # programs for one reason of which a function's user is told
 _KNOWN, _PROGRAMS = 512, 64  # the most shapes and programs that a function remembers; older ones are forgotten
 _context = bind("nd4c_context_current", keeps_gil=True)
 _device = bind("nd4c_context_device", keeps_gil=True)
@@ -59,14 +60,15 @@ class Program:
     """A function traced for arguments of certain dtypes and ranks.
 
     fixed: for each array and axis the extent that it must have, or None for any of 2 and more. arrays: places of the arrays
-    among the arguments' leaves. made: the result's leaves, of which those that are numbers of outputs come from the plan."""
+    among the arguments' leaves. made: the result's leaves, of which those that are numbers of outputs come from the plan. seen:
+    what the function has looked at of the dims."""
 
-    __slots__ = ("plan", "fixed", "structure", "made", "single", "is_constant", "graph", "options", "lock")
+    __slots__ = ("plan", "fixed", "structure", "made", "single", "is_constant", "graph", "options", "lock", "seen")
 
-    def __init__(self, graph, fixed, structure, made, options):
-        self.graph, self.fixed, self.structure, self.made = graph, fixed, structure, made
+    def __init__(self, graph, fixed, structure, made, options, seen):
+        self.graph, self.fixed, self.structure, self.made, self.seen = graph, fixed, structure, made, seen
         self.single = structure is None and type(made[0]) is _Output
-        self.is_constant = not any(type(leaf) is _Output for leaf in made)
+        self.is_constant = not any(isinstance(leaf, _Output) for leaf in made)
         self.plan, self.options, self.lock = None, options, threading.Lock()
 
     def takes(self, shapes):
@@ -87,11 +89,25 @@ class Program:
         results = (self.opened() if self.plan is None else self.plan)._on_arrays(arrays)
         if self.single:
             return results[0]
-        return rebuilt(self.structure, [results[leaf] if type(leaf) is _Output else leaf for leaf in self.made])
+        return rebuilt(self.structure, [leaf.of(results) if isinstance(leaf, _Output) else leaf for leaf in self.made])
+
+
+class _LooksAtRange(Exception):
+    """A TypeError of a function that has made arrays of dims, perhaps because it looks at their elements."""
 
 
 class _Output(int):
     """The number of an output, among leaves that are constants of the program."""
+
+    def of(self, results):
+        return results[self]
+
+
+class _OutputNumber(_Output):
+    """The number of an output that stands for a dim: the function's result is a Python integer."""
+
+    def of(self, results):
+        return int(results[self])
 
 
 class Compiled:
@@ -108,7 +124,7 @@ class Compiled:
     def __init__(self, function, dims, options):
         functools.update_wrapper(self, function)
         self._function, self._dims, self._options = function, dims, options
-        self._known, self._programs = {}, {}
+        self._known, self._programs, self._reasons, self._told = {}, {}, {}, set()
         Options(**options)  # refuses wrong ones at once
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -164,8 +180,9 @@ class Compiled:
                 continue  # the shapes are against what ops have assumed about the dims
             break
         else:
-            with _tracing:
-                program = self._traced(kind, structure, leaves, shapes, False)
+            with _tracing:  # where a difference has another sign than before, dims may do
+                dims = self._dims and any(program.seen.signs for program in found)
+                program = self._traced(kind, structure, leaves, shapes, dims)
             result = program.run(arrays)
         with _tracing:
             while len(self._known) >= _KNOWN:
@@ -185,18 +202,35 @@ class Compiled:
                 del self._programs[oldest]
             self._known = {key: one for key, one in self._known.items() if one is not dropped}
         self._programs.setdefault(kind, []).append(program)
+        if self._dims:
+            self._count(kind, program, dims)
         return program
 
-    def _new(self, structure, leaves, dims):
-        program = self._trace_with_dims(structure, leaves) if dims else None
-        return self._trace(structure, leaves, False) if program is None else program
+    def _count(self, kind, program, dims):
+        """Counts the programs of one kind that differ in the numbers of dims, by what fixed these; warns once about each."""
+        if kind not in self._reasons and len(self._reasons) >= _PROGRAMS:
+            del self._reasons[next(iter(self._reasons))]
+        counts = self._reasons.setdefault(kind, {})
+        looks = {None: None} if program.seen.refused is not None or not dims else program.seen.looks
+        for place, look in looks.items():
+            numbers = counts.setdefault(place, set())
+            numbers.add(len(numbers) if look is None else look.number)
+            if len(numbers) >= _MANY and place not in self._told:
+                self._told.add(place)
+                _warn(self, len(numbers), place, program.seen)
 
-    def _trace_with_dims(self, structure, leaves):
-        """The program for all numbers of the dims; None where that is refused, for instance because an op takes numbers only."""
+    def _new(self, structure, leaves, dims):
+        if not dims:
+            return self._trace(structure, leaves, False)
         try:
             return self._trace(structure, leaves, True)
-        except (Error, NeedsNumbers):
-            return None
+        except (Error, NeedsNumbers) as error:  # for instance because an op takes numbers only
+            refused = str(error)
+        except _LooksAtRange as error:
+            refused = str(error)
+        program = self._trace(structure, leaves, False)
+        program.seen.refused = refused
+        return program
 
     def _trace(self, structure, leaves, dims):
         hints = {}
@@ -219,16 +253,23 @@ class Compiled:
         try:
             with tracing(graph):
                 result = self._function(*arguments, **named)
+        except TypeError as error:  # with numbers in place of dims, arange(n) is an array, whose elements may be looked at
+            if not graph._seen.arrays:
+                raise
+            raise _LooksAtRange(str(error)) from error
         finally:
             traced.graphs = before
         made = []
         result_structure = flatten(result, made)
         made = [_output(graph, leaf) for leaf in made]
-        if graph._fixed:
-            graph = graph.bind(**{name: hints[name] for name in graph._fixed})
+        seen = graph._seen
+        if seen.signs:
+            graph._check_numbers()
+        if seen.fixed:
+            graph = graph.bind(**{name: hints[name] for name in seen.fixed})
         fixed = tuple([tuple([None if type(dim) is str and dim in graph.dims else extent for dim, extent in zip(*pair)])
                        for pair in axes])
-        return Program(graph, fixed, result_structure, made, self._options)
+        return Program(graph, fixed, result_structure, made, self._options, seen)
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
@@ -257,16 +298,31 @@ class Compiled:
     def clear(self) -> None:
         """Forgets all programs, and frees their plans when their last run has ended."""
         with _tracing:
-            self._known, self._programs = {}, {}
+            self._known, self._programs, self._reasons = {}, {}, {}
+
+
+def _warn(function, count, place, seen):
+    """Tells that a function was recorded once more for a reason that stays; the line shown is the one that looks at a dim."""
+    text = "%r was recorded %d times for different sizes, and is recorded and planned for each new one: " % (function, count)
+    if place is None:
+        frame = caller()
+        place = ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        text += ("its extents could not stay symbolic (%s)" % seen.refused if seen.refused is not None
+                 else "the sizes are against what its ops have assumed about extents")
+    else:
+        text += ("%s:%d, in %s, looks at the number of the extent %s. Shapes, slices, and +, -, *, // and %% with integers "
+                 "need no number; nd4c.asarray() makes an array of an extent"
+                 % (*place, seen.looks[place].function, seen.looks[place].extent))
+    warnings.warn_explicit(text, RuntimeWarning, *place)
 
 
 def _output(graph, leaf):
     """What stands for a leaf of the result: the number of an output, or the leaf itself."""
-    if type(leaf) not in (Symbol, Array):
-        return index(leaf) if type(leaf) is Dim else leaf
+    if type(leaf) not in (Symbol, Array, Dim):
+        return leaf
     number = len(graph.outputs)
-    graph.output("y%d" % number, leaf)
-    return _Output(number)
+    graph.output("y%d" % number, graph._array_of(leaf) if type(leaf) is Dim else leaf)
+    return _OutputNumber(number) if type(leaf) is Dim else _Output(number)
 
 
 def _leaf(leaf, function):
@@ -289,7 +345,8 @@ def compile(function: Optional[Callable[..., Any]] = None, /, *, dims: bool = Tr
     of the program: a new value traces anew. So are arrays that the function takes from around it, as they are at the first call.
     dims=False: extents are numbers, and each new shape traces anew. options: those of Graph.plan, such as precision="bfloat16".
 
-    Shapes: any; the extents of the first call become dims, but for 0, 1 and those that the function looks at.
+    Shapes: any; the extents of the first call become dims, but for 0, 1 and those whose numbers the function needs, as in
+    comparisons. A RuntimeWarning tells once at which line a function needs a number that is always another one.
     Dtypes: any.
     Errors: TypeError where the function looks at elements, as `if x > 0` does; those of Graph.plan.
 

@@ -26,7 +26,8 @@ def _arrays(tree, where):
     """The leaves of a tree as Symbols and Arrays, and its structure."""
     leaves = []
     structure = flatten(tree, leaves)
-    return [leaf if type(leaf) in ARRAYS else asarray(int(leaf) if type(leaf) is Dim else leaf) for leaf in leaves], structure
+    return [leaf if type(leaf) in ARRAYS else leaf._graph._array_of(leaf) if type(leaf) is Dim else asarray(leaf)
+            for leaf in leaves], structure
 
 
 class _Body:

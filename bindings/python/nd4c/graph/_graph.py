@@ -14,7 +14,7 @@ from nd4c._creation import asarray
 from nd4c._errors import check
 from nd4c._handles import Owner
 from nd4c._library import bind, take_text
-from nd4c._symbols import Dim, Symbol
+from nd4c._symbols import Dim, Symbol, abs_of, at_least, caller
 from nd4c.graph import _recording  # noqa: F401: the cores hand it ops on Symbols
 from nd4c.graph._options import Options
 from nd4c.graph._plan import Plan, State
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
      "freeze", "state", "push_scope", "pop_scope"))
 _value_info, _value_constant, _text_of, _guards, _get_node = (
     bind("nd4c_graph_" + name, keeps_gil=True) for name in ("value_info", "value_constant", "extent_text", "guards", "get_node"))
+_extent, _extent_number = (bind("nd4c_graph_" + name, keeps_gil=True) for name in ("extent", "extent_number"))
+_OPERATIONS = {"add": 0, "subtract": 1, "multiply": 2, "divide": 3, "remainder": 4, "maximum": 5}  # nd4c_extent_operation
 _count = {name: bind("nd4c_graph_%s_count" % name, keeps_gil=True) for name in ("dim", "input", "output", "node", "variable")}
 
 Node = namedtuple("Node", "op inputs outputs label operations bytes")
@@ -68,7 +70,7 @@ class Graph(Owner):
 
     def __init__(self, *, _handle=None, _parent=None, _hints=None):
         self._dims, self._constants, self._parent, self._hints = {}, {}, _parent, _hints
-        self._imported, self._captured, self._fixed = {}, [], _parent._fixed if _parent is not None else set()
+        self._imported, self._captured, self._seen = {}, [], _parent._seen if _parent is not None else Seen()
         out = c_void_p(_handle)
         if _handle is None:
             check(_create(byref(out)))
@@ -91,7 +93,7 @@ class Graph(Owner):
         out = c_int64()
         check(_dim(self._open(), _encoded(name), low, -1 if high is None else high, byref(out)))
         self._dims[name] = out.value
-        return Dim(self, None, None, out.value)
+        return Dim(self, out.value)
 
     def input(self, name: str, dtype, shape: Any) -> Any:
         """Declares an input. Extents are numbers, dims, or names of dims, which are declared where they are new.
@@ -233,8 +235,7 @@ class Graph(Owner):
         """The Symbol of a value's number."""
         dtype, rank, shape = ctypes.c_int(), c_int32(), ctypes.POINTER(c_int64)()
         check(_value_info(self._open(), value, byref(dtype), byref(rank), byref(shape)))
-        extents = tuple([extent if extent > _abi.EXTENT_FIRST else Dim(self, value, axis, extent)
-                         for axis, extent in enumerate(shape[:rank.value])])
+        extents = tuple([extent if extent > _abi.EXTENT_FIRST else Dim(self, extent) for extent in shape[:rank.value]])
         return Symbol(self, value, _dtypes.by_number[dtype.value], extents)
 
     def _number_of(self, operand):
@@ -272,10 +273,53 @@ class Graph(Owner):
         return self.input("in%d" % _count["input"](self._open()), like.dtype, shape)
 
     def _extent_of(self, one):
-        """An extent of this graph: a number, or that of a Dim."""
+        """An extent of this graph: a number, or that of a Dim, also of one of a graph around this one.
+
+        Errors: ValueError for minus an extent."""
         if type(one) is not Dim:
             return int(one)
-        return one._extent if one._graph is self else self._extent_named(repr(one))
+        if one._negative:
+            raise ValueError("the extent %r is negative" % (one,))
+        if one._graph is self:
+            return one._extent
+        if one._parts is not None:
+            return self._computed(one._parts[0], *[self._extent_of(part) for part in one._parts[1:]])
+        text = repr(one)
+        if text not in one._graph._dims:
+            raise NeedsNumbers("control flow: the extent %s, which a body uses, is not a dim itself" % text)
+        return self._extent_named(text)
+
+    def _computed(self, operation, a, b):
+        """What an operation gives of two extents: an extent."""
+        out = c_int64()
+        check(_extent(self._open(), _OPERATIONS[operation], a, b, byref(out)))
+        return out.value
+
+    def _extent_made(self, operation, a, b):
+        """What an operation gives of numbers of at least 0 and dims of this graph: a number or a Dim."""
+        made = self._computed(operation, self._extent_of(a), self._extent_of(b))
+        return made if made > _abi.EXTENT_FIRST else Dim(self, made, parts=(operation, a, b))
+
+    def _op(self, name, *values):
+        """What an op without inputs gives of dims."""
+        self._seen.arrays = True
+        return _recording.record(_abi.NUMBERS[name], values, self)
+
+    def _array_of(self, dim, dtype=None):
+        """A Dim as a value without axes, of int64 unless a dtype is named."""
+        end = abs_of(dim)
+        made = self._op("integer_range", end, end + 1, 1, False, _dtypes.by_name["int64"].number).reshape(())
+        made = -made if dim._negative else made
+        return made if dtype is None else made.astype(dtype, copy=False)
+
+    def _is_less(self, a, b):
+        """Whether one extent is less than another. Where that depends on the dims, the numbers of the call that is traced say
+        it, and which of them is less becomes a guard. In other graphs no such difference is below 0."""
+        known = at_least(a, b)
+        if known is not None or self._hints is None:
+            return known is False
+        self._seen.signs = True
+        return self._number(self._extent_of(a)) < self._number(self._extent_of(b))
 
     def _extent_named(self, name):
         known = self._dims.get(name)
@@ -295,13 +339,28 @@ class Graph(Owner):
             raise TypeError("the extent %s is only known when a plan runs. Pass it in a shape, or declare the input with a number; "
                             "nd4c.compile traces a function once for each number that the function looks at" % text)
         names = [name for name in self._dims if re.search(r"\b%s\b" % re.escape(name), text)]
-        self._fixed.update(names)
-        return self._hints[text] if text in self._hints else self._computed(dim)
+        self._seen.fixed.update(names)
+        number, frame = self._number(dim._extent), caller()
+        if frame is not None:
+            look = Look(text, number, frame.f_code.co_name)
+            self._seen.looks.setdefault((frame.f_code.co_filename, frame.f_lineno), look)
+        return -number if dim._negative else number
 
-    def _computed(self, dim):
-        """The number of an expression in dims: that in a graph bound to their numbers."""
-        bound = Graph(_handle=self._bound({name: self._hints[name] for name in self._dims}))
-        return bound._symbol(dim._value).shape[dim._axis]
+    def _check_numbers(self):
+        """ValueError if the numbers of the call that is traced are against a guard."""
+        for extent in self._dims.values():
+            self._number(extent)
+            break
+
+    def _number(self, extent):
+        """The number of an extent in the call that is traced."""
+        if extent > _abi.EXTENT_FIRST:
+            return extent
+        names = (ctypes.c_char_p * len(self._dims))(*map(_encoded, self._dims))
+        extents = [self._hints[name] for name in self._dims]
+        out = c_int64()
+        check(_extent_number(self._open(), extent, names, ints(extents), len(extents), byref(out)))
+        return out.value
 
     # -- other graphs ----------------------------------------------------------------------------------------------
 
@@ -450,6 +509,18 @@ class Graph(Owner):
             return "<nd4c.Graph: closed>"
         return "<nd4c.Graph: %d inputs, %d nodes, %d outputs>" % tuple(
             _count[kind](self._handle) for kind in ("input", "node", "output"))
+
+
+Look = namedtuple("Look", "extent number function")  # at a line: the extent's text and number, and the function's name
+
+
+class Seen:
+    """What a traced function has seen of its dims: those whose numbers are fixed, where in the program they were looked at,
+    whether it depends on the sign of a difference, whether it made arrays of dims, and the error for which all extents became
+    numbers."""
+
+    def __init__(self):
+        self.fixed, self.looks, self.signs, self.arrays, self.refused = set(), {}, False, False, None
 
 
 class NeedsNumbers(Exception):

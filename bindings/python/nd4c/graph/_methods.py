@@ -1,6 +1,8 @@
 """Gives Symbols the operators and methods of arrays. Methods are those of arrays themselves, where they need no memory."""
 from __future__ import annotations
 
+from operator import index
+
 import nd4c
 from nd4c._arrays import methods as _of_arrays
 from nd4c._arrays.fast import PLAIN
@@ -21,19 +23,22 @@ _LOOKS = ("%s: a value of a graph has no elements while a function is recorded. 
           "x.shape and x.ndim, may be asked")
 
 
-def _dims_as_numbers(other):
-    return int(other) if type(other) is Dim else other
+def _operand(other, beside):
+    """A Dim beside integers as an array; beside other dtypes its number, which stays a constant for passes."""
+    if type(other) is not Dim:
+        return other
+    return other._graph._array_of(other, beside.dtype) if beside.dtype.kind in "iu" else int(other)
 
 
 def _forward(name):
     def operator(self, other):
-        return getattr(nd4c, name)(self, _dims_as_numbers(other))
+        return getattr(nd4c, name)(self, _operand(other, self))
     return operator
 
 
 def _reflected(name):
     def operator(self, other):
-        return getattr(nd4c, name)(_dims_as_numbers(other), self)
+        return getattr(nd4c, name)(_operand(other, self), self)
     return operator
 
 
@@ -87,8 +92,12 @@ def _picked(x, items):
             gathered.append((axis, _places(item)))
             made += 1
         else:
-            start = _inside(item, x.shape[axis], axis)
-            slices.append((axis, start, None if start == -1 else start + 1, None))
+            if type(item) is Dim:
+                item = _place_of(item, x.shape[axis])
+                slices.append((axis, item, item + 1, None))
+            else:
+                start = _inside(item, x.shape[axis], axis)
+                slices.append((axis, start, None if start == -1 else start + 1, None))
             gone.append(axis)
         axis += 1
     if len(gathered) > 1:
@@ -103,6 +112,30 @@ def _picked(x, items):
     if gone:
         x = op("squeeze")(x, tuple(gone))
     return op("expand_dims")(x, tuple(added)) if added else x
+
+
+def _place_of(bound, extent):
+    """A Dim as a bound of a slice or as an index: counted from the front. It may be an integer; minus an extent is counted
+    from the end, which needs that it is not 0."""
+    if not bound._negative:
+        return bound
+    end = -bound
+    if end._graph._is_less(end, 1):
+        return index(bound)
+    end._graph._extent_made("subtract", end, 1)  # that it is at least 1 becomes a guard
+    return extent - end
+
+
+def _bound(bound, extent, step, preset):
+    """A bound of a slice as the op takes it."""
+    if bound is None:
+        return preset
+    if type(bound) is not Dim:
+        return bound.__index__()
+    place = _place_of(bound, extent)
+    if type(place) is Dim and place._negative:  # before the first element
+        return 0 if step > 0 else index(bound)
+    return place
 
 
 def _inside(item, extent, axis):
@@ -133,8 +166,8 @@ def _sliced(x, slices):
         step = 1 if step is None else step.__index__()
         axes.append(axis)
         steps.append(step)
-        starts.append((0 if step > 0 else most) if start is None else start.__index__())
-        stops.append((most if step > 0 else least) if stop is None else stop.__index__())
+        starts.append(_bound(start, x.shape[axis], step, 0 if step > 0 else most))
+        stops.append(_bound(stop, x.shape[axis], step, most if step > 0 else least))
     return op("slice")(x, tuple(starts), tuple(stops), tuple(axes), tuple(steps))
 
 

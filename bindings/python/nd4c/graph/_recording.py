@@ -2,8 +2,6 @@
 the thread: the graph that a function is being traced into, or else that of the Symbols."""
 from __future__ import annotations
 
-import os
-import sys
 from ctypes import c_int32
 from operator import index
 
@@ -15,13 +13,16 @@ from nd4c._creation import asarray
 from nd4c._errors import error
 from nd4c._functions.ufunc import mixed
 from nd4c._library import bind
-from nd4c._symbols import Dim, Symbol, traced
+from nd4c._symbols import Dim, Symbol, caller, traced
 
 _op = bind("nd4c_graph_op")
 _WHERE, _DTYPE_STATUS = _abi.NUMBERS["where"], 203
 _NUMBERS = (bool, int, float, complex)
 _NONE = -1  # ND4C_VALUE_NONE
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# Attributes that take extents, but for those named shape.
+_EXTENTS = {"slice": ("starts", "stops"), "integer_range": ("start", "stop"), "tile": ("repeats",), "pad": ("pads",),
+            "top_k": ("k",), "eye": ("rows", "columns"), "one_hot": ("depth",), "resize": ("sizes",), "tril": ("k",),
+            "triu": ("k",)}
 
 
 class tracing:
@@ -38,11 +39,13 @@ class tracing:
         traced.graphs = traced.graphs[:-1]
 
 
-def target(symbols, where):
-    """The graph that gets a node with these inputs.
+def target(symbols, where, owner=None):
+    """The graph that gets a node with these inputs, which may belong to a graph by itself.
 
     Errors: ValueError for Symbols of graphs that have nothing to do with each other."""
     owners = {id(one._graph): one._graph for one in symbols}
+    if owner is not None:
+        owners[id(owner)] = owner
     graph = traced.graphs[-1] if traced.graphs else None
     if graph is not None and all(graph._reaches(owner) for owner in owners.values()):
         return graph
@@ -51,15 +54,16 @@ def target(symbols, where):
     return next(iter(owners.values()))
 
 
-def record(number, values):
-    """The Symbols that an op gives for the arguments of the core's callable; one alone: itself."""
+def record(number, values, owner=None):
+    """The Symbols that an op gives for the arguments of the core's callable; one alone: itself. owner: the graph that a node
+    without inputs belongs to."""
     name, inputs, attrs, outputs = signature(number)
     if len(values) == len(inputs) + len(attrs) + 1 and values[-1] is not None:
         raise TypeError("%s: out: values of a graph are written to no array; use the result" % name)
     operands = list(values[:len(inputs)])
     if inputs and inputs[-1][0] == "v":
         operands[-1:] = list(operands[-1])
-    graph = target([one for one in operands if type(one) is Symbol], name)
+    graph = target([one for one in operands if type(one) is Symbol], name, owner)
     arrays = _arrays(graph, name, operands, inputs, 1 if number == _WHERE else 0)
     rows = (_abi.attr * len(attrs))()
     kept = [_fill(graph, row, name, kind, word, value)
@@ -86,6 +90,8 @@ def _arrays(graph, name, operands, inputs, first):
             made.append(one)
         elif getattr(one, "ndim", None) == 0 and hasattr(one, "dtype"):  # of NumPy's scalars some are Python's floats, too
             made.append(asarray(one))
+        elif type(one) is Dim and beside is not None and beside.kind in "iu":
+            made.append(graph._array_of(one, _dtypes.weak(int, beside)))
         elif isinstance(one, (*_NUMBERS, Dim)) and beside is not None:
             one = index(one) if type(one) is Dim else one
             base = next(base for base in _NUMBERS if isinstance(one, base))
@@ -97,21 +103,25 @@ def _arrays(graph, name, operands, inputs, first):
 
 
 def _fill(graph, row, name, kind, word, value):
-    """Writes an attribute into a struct nd4c_attr; returns what the struct points to. Dims stay symbolic in shapes."""
+    """Writes an attribute into a struct nd4c_attr; returns what the struct points to. Dims stay symbolic where the op takes
+    extents, but for those that are minus an extent."""
     row.name = word.encode()
-    if kind == "N" and value is not None:
-        value = tuple([graph._extent_of(one) if type(one) is Dim and word == "shape" else one for one in value])
+    if word == "shape" or word in _EXTENTS.get(name, ()):
+        if kind == "n":
+            value = _extent(graph, value)
+        elif kind == "N" and value is not None:
+            value = tuple([_extent(graph, one, word == "shape") for one in value])
     return fill(row.value, kind, convert(name, word, kind, value))
+
+
+def _extent(graph, one, must=False):
+    return graph._extent_of(one) if type(one) is Dim and (must or not one._negative) else one
 
 
 def _place(name):
     """The node's label: the function and the line of the user's program that computes it."""
-    frame = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
+    frame = caller()
     return None if frame is None else ("%s:%d %s" % (frame.f_code.co_name, frame.f_lineno, name)).encode()
-
-
 
 
 def pick(array, key):
