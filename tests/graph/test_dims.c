@@ -334,6 +334,35 @@ static nd4c_status build_and_bind(void) {
   return status;
 }
 
+/* n - 2, m / n, max(n, m) and the number of one of them. */
+static nd4c_status compute_extents(int64_t *number) {
+  nd4c_graph *graph = NULL;
+  int64_t n = 0, m = 0, made[3];
+  const char *names[] = {"n", "m"};
+  nd4c_status status = nd4c_graph_create(&graph);
+  status = status == ND4C_OK ? nd4c_graph_dim(graph, "n", 0, -1, &n) : status;
+  status = status == ND4C_OK ? nd4c_graph_dim(graph, "m", 0, -1, &m) : status;
+  status = status == ND4C_OK ? nd4c_graph_extent(graph, ND4C_EXTENT_SUBTRACT, n, 2, &made[0]) : status;
+  status = status == ND4C_OK ? nd4c_graph_extent(graph, ND4C_EXTENT_DIVIDE, m, n, &made[1]) : status;
+  status = status == ND4C_OK ? nd4c_graph_extent(graph, ND4C_EXTENT_MAXIMUM, n, m, &made[2]) : status;
+  status = status == ND4C_OK ? nd4c_graph_extent_number(graph, made[1], names, (int64_t[]){3, 19}, 2, number) : status;
+  nd4c_graph_destroy(graph);
+  return status;
+}
+
+static void extents_lack_memory(void **state) {
+  (void)state;
+  nd4c_status status = ND4C_MEMORY;
+  int64_t skip = 0, number = 0;
+  for (; status != ND4C_OK; skip++) {
+    nd4c_allocation_fail_at(skip);
+    status = compute_extents(&number);
+    nd4c_allocation_fail_at(-1);
+    assert_true(status == ND4C_OK || status == ND4C_MEMORY);
+  }
+  assert_true(skip > 5 && number == 6);
+}
+
 static void lack_of_memory_is_reported(void **state) {
   (void)state;
   nd4c_status status = ND4C_MEMORY;
@@ -349,13 +378,10 @@ static void lack_of_memory_is_reported(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(extents_are_carried_through),
-      cmocka_unit_test(bound_graphs_run_like_graphs_of_numbers),
-      cmocka_unit_test(dims_that_are_not_named_stay),
-      cmocka_unit_test(guards_are_checked),
-      cmocka_unit_test(programs_compute_extents),
-      cmocka_unit_test(extents_that_are_none_are_refused),
-      cmocka_unit_test(refusals_name_extents_and_change_nothing),
+      cmocka_unit_test(extents_are_carried_through),  cmocka_unit_test(bound_graphs_run_like_graphs_of_numbers),
+      cmocka_unit_test(dims_that_are_not_named_stay), cmocka_unit_test(guards_are_checked),
+      cmocka_unit_test(programs_compute_extents),     cmocka_unit_test(extents_that_are_none_are_refused),
+      cmocka_unit_test(extents_lack_memory),          cmocka_unit_test(refusals_name_extents_and_change_nothing),
       cmocka_unit_test(lack_of_memory_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
