@@ -49,10 +49,14 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  * elements of the values (DTYPE). UNSUPPORTED: a node between has no gradient, or a complex operand; the text names it.
  * Nothing goes through integers and truth values, which change in steps. These ops have a gradient:
  *
- *     functions    add, subtract, multiply, divide, true_divide, negative, square, sqrt, cbrt, reciprocal, power, exp,
- *                  exp2, expm1, log, log1p, log2, log10, logaddexp, erf, hypot, sin, cos, tan, asin, acos, atan,
- *                  atan2, sinh, cosh, asinh, acosh, atanh, abs, maximum, minimum, clip (of x), where, cast, copy
- *     activations  tanh, sigmoid, relu, leaky_relu, gelu, swish, softplus, softmax, log_softmax
+ *     functions    add, subtract, multiply, divide, true_divide, negative, positive, square, cube, sqrt, rsqrt, cbrt,
+ *                  reciprocal, power, exp, exp2, expm1, log, log1p, log2, log10, logaddexp, logaddexp2, logit, xlogy,
+ *                  erf, erfc, lgamma, hypot, sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, asinh, acosh, atanh,
+ *                  deg2rad, rad2deg, abs, maximum, minimum, clip (of x), where, squared_difference, remainder, fmod,
+ *                  cast, copy; with slopes of 0: floor, ceil, round, trunc, sign, floor_divide
+ *     activations  tanh, sigmoid, relu, leaky_relu, gelu, swish, softplus, softmax, log_softmax, elu, selu, celu, mish,
+ *                  softsign, hard_sigmoid, hard_swish, hard_tanh, rectified_tanh, log_sigmoid, tanh_shrink, shrink,
+ *                  threshold, prelu, glu, crelu, swiglu
  *     sums         sum, mean, max, min, mse_loss and softmax_cross_entropy without weights
  *     layers       matmul, linear, conv, conv_transpose (without auto_pad and output_shape), attention (without past
  *                  keys, lengths of keys and windows), max_pool, average_pool, global_average_pool, global_max_pool;

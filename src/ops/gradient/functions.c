@@ -165,4 +165,94 @@ ND4C_GRADIENT(logarithm_of_sum) {
   return multiplied(e, step, *gradient, gradient);
 }
 
+/* g exp2(a - y) */
+ND4C_GRADIENT(binary_logarithm_of_sum) {
+  BINARY(subtract, step->inputs[index], step->output, gradient);
+  UNARY(exp2, *gradient, gradient);
+  return multiplied(e, step, *gradient, gradient);
+}
+
+/* -g y / (2 x) */
+ND4C_GRADIENT(reciprocal_root) {
+  (void)index;
+  BINARY(divide, step->output, step->inputs[0], gradient);
+  SCALED(multiply, *gradient, -0.5, gradient);
+  return multiplied(e, step, *gradient, gradient);
+}
+
+/* 1 - erf x falls as erf x rises. */
+ND4C_GRADIENT(complement) {
+  ND4C_TRY(nd4c_gradient_find_any(ND4C_OP_erf)(e, step, index, gradient));
+  return nd4c_emit_unary(e, ND4C_OP_negative, *gradient, gradient);
+}
+
+/* g / (x (1 - x)) */
+ND4C_GRADIENT(log_odds) {
+  (void)index;
+  UNARY(negative, step->inputs[0], gradient);
+  SCALED(add, *gradient, 1, gradient);
+  BINARY(multiply, *gradient, step->inputs[0], gradient);
+  return divided(e, step, *gradient, gradient);
+}
+
+ND4C_GRADIENT(log_gamma) {
+  (void)index;
+  UNARY(digamma, step->inputs[0], gradient);
+  return multiplied(e, step, *gradient, gradient);
+}
+
+ND4C_GRADIENT(to_radians) {
+  (void)index;
+  return nd4c_emit_unary(e, ND4C_OP_deg2rad, step->given, gradient);
+}
+
+ND4C_GRADIENT(to_degrees) {
+  (void)index;
+  return nd4c_emit_unary(e, ND4C_OP_rad2deg, step->given, gradient);
+}
+
+ND4C_GRADIENT(unchanged) {
+  (void)e, (void)index;
+  *gradient = step->given;
+  return ND4C_OK;
+}
+
+/* 2 g (a - b) and its opposite */
+ND4C_GRADIENT(squared_distance) {
+  BINARY(subtract, step->inputs[index], step->inputs[1 - index], gradient);
+  BINARY(add, *gradient, *gradient, gradient);
+  return multiplied(e, step, *gradient, gradient);
+}
+
+/* Of a ln b: ln b, or 0 where 0 ln 0 is 0, and a / b */
+ND4C_GRADIENT(product_with_logarithm) {
+  const nd4c_emitted a = step->inputs[0], b = step->inputs[1];
+  nd4c_emitted counts = ND4C_EMITTED_NONE;
+  if (index == 1) {
+    BINARY(divide, a, b, gradient);
+  } else {
+    SCALED(not_equal, a, 0, &counts);
+    ND4C_TRY(nd4c_emit_cast(e, counts, nd4c_emitted_get(e, a).dtype, &counts));
+    BINARY(xlogy, counts, b, gradient);
+  }
+  return multiplied(e, step, *gradient, gradient);
+}
+
+/* y = a - b n: g, and -g n with the integer n = (a - y) / b */
+ND4C_GRADIENT(rest) {
+  if (index == 0) {
+    return unchanged(e, step, index, gradient);
+  }
+  BINARY(subtract, step->output, step->inputs[0], gradient);
+  BINARY(divide, *gradient, step->inputs[1], gradient);
+  UNARY(round, *gradient, gradient);
+  return multiplied(e, step, *gradient, gradient);
+}
+
+/* What changes in steps has the slope 0. */
+ND4C_GRADIENT(level) {
+  const nd4c_emitted_info info = nd4c_emitted_get(e, step->inputs[index]);
+  return nd4c_emit_full(e, info.dtype, 0, info.rank, info.shape, gradient);
+}
+
 const nd4c_gradient_row nd4c_gradient_functions[] = {ND4C_GRADIENT_FUNCTIONS(ROW){ND4C_OP_NONE, NULL}};

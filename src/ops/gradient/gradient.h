@@ -79,25 +79,62 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(minimum, smaller)                \
   X(clip, clipped)                   \
   X(true_divide, quotient)
-#define ND4C_GRADIENT_FUNCTIONS(X) \
-  X(log1p, logarithm_near_one)     \
-  X(expm1, exponential_less_one)   \
-  X(exp2, power_of_two)            \
-  X(log2, binary_logarithm)        \
-  X(log10, decimal_logarithm)      \
-  X(tan, tangent)                  \
-  X(sinh, hyperbolic_sine)         \
-  X(cosh, hyperbolic_cosine)       \
-  X(asin, arc_sine)                \
-  X(acos, arc_cosine)              \
-  X(atan, arc_tangent)             \
-  X(asinh, area_sine)              \
-  X(acosh, area_cosine)            \
-  X(atanh, area_tangent)           \
-  X(cbrt, cube_root)               \
-  X(atan2, angle)                  \
-  X(hypot, distance)               \
-  X(logaddexp, logarithm_of_sum)
+#define ND4C_GRADIENT_FUNCTIONS(X)        \
+  X(log1p, logarithm_near_one)            \
+  X(expm1, exponential_less_one)          \
+  X(exp2, power_of_two)                   \
+  X(log2, binary_logarithm)               \
+  X(log10, decimal_logarithm)             \
+  X(tan, tangent)                         \
+  X(sinh, hyperbolic_sine)                \
+  X(cosh, hyperbolic_cosine)              \
+  X(asin, arc_sine)                       \
+  X(acos, arc_cosine)                     \
+  X(atan, arc_tangent)                    \
+  X(asinh, area_sine)                     \
+  X(acosh, area_cosine)                   \
+  X(atanh, area_tangent)                  \
+  X(cbrt, cube_root)                      \
+  X(atan2, angle)                         \
+  X(hypot, distance)                      \
+  X(logaddexp, logarithm_of_sum)          \
+  X(logaddexp2, binary_logarithm_of_sum)  \
+  X(rsqrt, reciprocal_root)               \
+  X(erfc, complement)                     \
+  X(logit, log_odds)                      \
+  X(lgamma, log_gamma)                    \
+  X(deg2rad, to_radians)                  \
+  X(rad2deg, to_degrees)                  \
+  X(positive, unchanged)                  \
+  X(squared_difference, squared_distance) \
+  X(xlogy, product_with_logarithm)        \
+  X(remainder, rest)                      \
+  X(fmod, rest)                           \
+  X(floor_divide, level)                  \
+  X(floor, level)                         \
+  X(ceil, level)                          \
+  X(round, level)                         \
+  X(trunc, level)                         \
+  X(sign, level)
+#define ND4C_GRADIENT_UNITS(X)      \
+  X(elu, elu)                       \
+  X(selu, selu)                     \
+  X(celu, celu)                     \
+  X(softsign, softsign)             \
+  X(hard_sigmoid, hard_sigmoid)     \
+  X(hard_swish, hard_swish)         \
+  X(mish, mish)                     \
+  X(prelu, prelu)                   \
+  X(threshold, threshold)           \
+  X(hard_tanh, hard_tanh)           \
+  X(log_sigmoid, log_sigmoid)       \
+  X(tanh_shrink, tanh_shrink)       \
+  X(shrink, shrink)                 \
+  X(cube, cube)                     \
+  X(rectified_tanh, rectified_tanh) \
+  X(glu, glu)                       \
+  X(crelu, crelu)                   \
+  X(swiglu, swiglu)
 #define ND4C_GRADIENT_LAYER(X) \
   X(linear, linear)            \
   X(conv, convolution)         \
@@ -128,7 +165,7 @@ typedef struct nd4c_gradient_row {
 extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_contraction[],
     nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
     nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[],
-    nd4c_gradient_functions[];
+    nd4c_gradient_functions[], nd4c_gradient_units[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
@@ -154,6 +191,8 @@ int64_t nd4c_gradient_join_extents(const int64_t *extents, int32_t count);
  * tell it. */
 nd4c_status nd4c_gradient_before(nd4c_emitter *e, int64_t activation, nd4c_emitted y, nd4c_emitted given,
                                  nd4c_emitted *gradient);
+/* s (1 + alpha x (1 - s)) with s = sigmoid(alpha x) (mathematics.c). */
+nd4c_status nd4c_gradient_swish_slope(nd4c_emitter *e, nd4c_emitted x, double alpha, nd4c_emitted *slope);
 /* The sum over all axes but one: a list of that axis's length (normalization.c). */
 nd4c_status nd4c_gradient_sum_apart(nd4c_emitter *e, nd4c_emitted x, int32_t axis, nd4c_emitted *sum);
 

@@ -85,16 +85,19 @@ ND4C_GRADIENT(gaussian_unit) {
   return nd4c_emit_binary(e, ND4C_OP_multiply, step->given, *gradient, gradient);
 }
 
-/* With s = sigmoid(alpha x): s (1 + alpha x (1 - s)) */
-ND4C_GRADIENT(swish) {
+nd4c_status nd4c_gradient_swish_slope(nd4c_emitter *e, nd4c_emitted x, double alpha, nd4c_emitted *slope) {
   nd4c_emitted scaled = ND4C_EMITTED_NONE, s = ND4C_EMITTED_NONE;
-  (void)index;
-  SCALED(multiply, step->inputs[0], step->attrs[ND4C_ATTR_swish_alpha].as.f, &scaled);
+  SCALED(multiply, x, alpha, &scaled);
   UNARY(sigmoid, scaled, &s);
-  ND4C_TRY(subtract_from_one(e, s, gradient));
-  BINARY(multiply, *gradient, scaled, gradient);
-  SCALED(add, *gradient, 1, gradient);
-  BINARY(multiply, *gradient, s, gradient);
+  ND4C_TRY(subtract_from_one(e, s, slope));
+  BINARY(multiply, *slope, scaled, slope);
+  SCALED(add, *slope, 1, slope);
+  return nd4c_emit_binary(e, ND4C_OP_multiply, *slope, s, slope);
+}
+
+ND4C_GRADIENT(swish) {
+  (void)index;
+  ND4C_TRY(nd4c_gradient_swish_slope(e, step->inputs[0], step->attrs[ND4C_ATTR_swish_alpha].as.f, gradient));
   return nd4c_emit_binary(e, ND4C_OP_multiply, step->given, *gradient, gradient);
 }
 

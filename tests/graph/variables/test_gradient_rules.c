@@ -2,52 +2,6 @@
  * differences of a loss, and what they refuse. */
 #include "gradient_check.h"
 
-typedef nd4c_value value;
-#define ATTR_BOOL(name, on) ((nd4c_attr){name, {.kind = ND4C_ATTR_BOOL, .as.i = (on)}})
-#define ATTR_FLOAT(name, x) ((nd4c_attr){name, {.kind = ND4C_ATTR_FLOAT, .as.f = (x)}})
-#define INTS(name, ...) check_ints(name, (int64_t[]){__VA_ARGS__}, (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
-#define OP(op, inputs, ...)                                                                                       \
-  check_op(graph, ND4C_OP_##op, inputs, (int32_t)(sizeof(inputs) / sizeof *(inputs)), (nd4c_attr[]){__VA_ARGS__}, \
-           (int32_t)(sizeof((nd4c_attr[]){__VA_ARGS__}) / sizeof(nd4c_attr)))
-#define UNARY(op, x) check_unary(graph, ND4C_OP_##op, x)
-#define BINARY(op, a, b) check_binary(graph, ND4C_OP_##op, a, b)
-
-static value reshaped(nd4c_graph *graph, value x, int32_t rank, const int64_t *extents) {
-  return ints_op(graph, ND4C_OP_reshape, x, "shape", extents, rank);
-}
-#define SHAPED(x, ...) reshaped(graph, x, (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
-
-static value numbers(nd4c_graph *graph, int32_t count, const double *items) {
-  const int64_t length = count;
-  nd4c_array *array = NULL;
-  value made = ND4C_VALUE_NONE;
-  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, 1, &length, items, NULL, &array));
-  CHECK_OK(nd4c_graph_constant(graph, array, &made));
-  nd4c_array_release(array);
-  return made;
-}
-
-static value whole(nd4c_graph *graph, int32_t rank, const int64_t *extents, const int64_t *items) {
-  nd4c_array *array = NULL;
-  value made = ND4C_VALUE_NONE;
-  CHECK_OK(nd4c_array_from_data(ND4C_INT64, rank, extents, items, NULL, &array));
-  CHECK_OK(nd4c_graph_constant(graph, array, &made));
-  nd4c_array_release(array);
-  return made;
-}
-
-/* A loss that weighs each element of y differently. */
-static value weigh(nd4c_graph *graph, value y) {
-  return mean_of(graph, BINARY(multiply, y, UNARY(sin, y)));
-}
-
-/* 24 different numbers that depend on x and w. */
-static value many(nd4c_graph *graph, value x, value w) {
-  const value columns = SHAPED(x, 6, 1), row = UNARY(mean, w);
-  const value some = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){0}, 1); /* [4] */
-  return UNARY(tanh, BINARY(add, BINARY(multiply, columns, some), row));         /* [6, 4] */
-}
-
 /* -- functions ----------------------------------------------------------------------------------------------------- */
 
 static value by_functions(nd4c_graph *graph, value x, value w) {
