@@ -102,9 +102,11 @@ ND4C_GRADIENT(slice) {
 ND4C_GRADIENT(pad) {
   const nd4c_attr_value *pads = &step->attrs[ND4C_ATTR_pad_pads], *axes = &step->attrs[ND4C_ATTR_pad_axes];
   int64_t back[2 * ND4C_MAX_RANK];
-  if (index != 0 || step->attrs[ND4C_ATTR_pad_mode].as.i != ND4C_PAD_MODE_CONSTANT) {
-    return nd4c_fail(ND4C_UNSUPPORTED,
-                     index != 0 ? "the value of pads has no gradient" : "pads that repeat elements have no gradient");
+  if (index != 0) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "the value of pads has no gradient");
+  }
+  if (step->attrs[ND4C_ATTR_pad_mode].as.i != ND4C_PAD_MODE_CONSTANT) {
+    return nd4c_gradient_move_back(e, step, ND4C_OP_pad, gradient);
   }
   for (int32_t i = 0; i < pads->count; i++) {
     if (nd4c_extent_is_symbolic(pads->as.ints[i])) {
@@ -158,7 +160,7 @@ ND4C_GRADIENT(positions) {
   const nd4c_attr adds = nd4c_attr_of_int("reduction", ND4C_SCATTER_REDUCTION_ADD);
   ND4C_TRY(refuse_indices(index));
   if (step->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i != 0) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "positions in batches have no gradient");
+    return nd4c_gradient_move_back(e, step, ND4C_OP_gather_nd, gradient);
   }
   return scatter(e, step, ND4C_OP_scatter_nd, &adds, 1, gradient);
 }

@@ -155,6 +155,45 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(embedding_lookup, rows)          \
   X(gather_elements, elements)       \
   X(gather_nd, positions)
+#define ND4C_GRADIENT_MOVES(X)      \
+  X(flip, flipped)                  \
+  X(swapaxes, swapped)              \
+  X(moveaxis, moved_axes)           \
+  X(matrix_transpose, turned)       \
+  X(atleast_nd, with_axes_in_front) \
+  X(select, selected)               \
+  X(stack, stacked)                 \
+  X(tile, tiled)                    \
+  X(repeat, repeated)               \
+  X(roll, rolled)                   \
+  X(sliding_window_view, windows)   \
+  X(unfold, unfolded)               \
+  X(depth_to_space, to_space)       \
+  X(space_to_depth, to_depth)       \
+  X(im2col, to_columns)             \
+  X(col2im, to_image)               \
+  X(reverse_sequence, reversed)     \
+  X(tril, lower_triangle)           \
+  X(triu, upper_triangle)           \
+  X(matrix_band_part, band)         \
+  X(diag, diag)                     \
+  X(diagonal, diagonal)             \
+  X(trace, trace)                   \
+  X(diag_embed, embedded_diagonal)  \
+  X(matrix_set_diag, replaced_diagonal)
+#define ND4C_GRADIENT_PICKS(X)        \
+  X(take, taken)                      \
+  X(take_along_axis, along_axis)      \
+  X(sort, sorted)                     \
+  X(top_k, best)                      \
+  X(kth_value, kth)                   \
+  X(cumulative_max, running_best)     \
+  X(cumulative_min, running_best)     \
+  X(masked_fill, filled)              \
+  X(scatter_add, added_slices)        \
+  X(scatter_elements, added_elements) \
+  X(scatter_nd, added_at_positions)   \
+  X(segment_sum, segment_sums)
 #define ND4C_GRADIENT_ATTENTION(X) X(attention, attention)
 
 /* A rule; each family of rules ends with NONE. */
@@ -165,7 +204,7 @@ typedef struct nd4c_gradient_row {
 extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_contraction[],
     nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
     nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[],
-    nd4c_gradient_functions[], nd4c_gradient_units[];
+    nd4c_gradient_functions[], nd4c_gradient_units[], nd4c_gradient_moves[], nd4c_gradient_picks[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
@@ -191,6 +230,9 @@ int64_t nd4c_gradient_join_extents(const int64_t *extents, int32_t count);
  * tell it. */
 nd4c_status nd4c_gradient_before(nd4c_emitter *e, int64_t activation, nd4c_emitted y, nd4c_emitted given,
                                  nd4c_emitted *gradient);
+/* The gradient of input 0 of an op whose elements are elements of that input (moves.c). */
+nd4c_status nd4c_gradient_move_back(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op,
+                                    nd4c_emitted *gradient);
 /* s (1 + alpha x (1 - s)) with s = sigmoid(alpha x) (mathematics.c). */
 nd4c_status nd4c_gradient_swish_slope(nd4c_emitter *e, nd4c_emitted x, double alpha, nd4c_emitted *slope);
 /* The sum over all axes but one: a list of that axis's length (normalization.c). */

@@ -431,10 +431,9 @@ static value gelu_inside(nd4c_graph *graph, value x, value w) {
   return check_op(graph, ND4C_OP_linear, (value[]){x, w}, 2, &gelu, 1);
 }
 
-static value reflected(nd4c_graph *graph, value x, value w) {
-  const value xs[] = {x};
-  (void)w;
-  return OP(pad, xs, INTS("pads", 0, 1, 0, 1), check_int("mode", ND4C_PAD_MODE_REFLECT));
+static value padded_with_means(nd4c_graph *graph, value x, value w) {
+  const value operands[] = {x, UNARY(mean, w)};
+  return OP(pad, operands, INTS("pads", 0, 1, 0, 1));
 }
 
 static value windowed(nd4c_graph *graph, value x, value w) {
@@ -464,7 +463,7 @@ static void what_no_rule_covers_is_refused(void **unused) {
     const char *text;
   } rows[] = {
       {gelu_inside, "nd4c_graph_gradient: linear: its activation has no gradient"},
-      {reflected, "nd4c_graph_gradient: pad: pads that repeat elements have no gradient"},
+      {padded_with_means, "nd4c_graph_gradient: pad: the value of pads has no gradient"},
       {windowed, "nd4c_graph_gradient: attention: attention with windows has no gradient"},
       {padded_by_itself, "nd4c_graph_gradient: conv_transpose: the gradient needs explicit pads, without output_shape"},
       {of_a_given_shape, "nd4c_graph_gradient: conv_transpose: the gradient needs explicit pads, without output_shape"},
