@@ -57,7 +57,9 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  *     activations  tanh, sigmoid, relu, leaky_relu, gelu, swish, softplus, softmax, log_softmax, elu, selu, celu, mish,
  *                  softsign, hard_sigmoid, hard_swish, hard_tanh, rectified_tanh, log_sigmoid, tanh_shrink, shrink,
  *                  threshold, prelu, glu, crelu, swiglu
- *     sums         sum, mean, max, min, mse_loss and softmax_cross_entropy without weights
+ *     sums         sum, mean, prod, max, min, var, std, vector_norm, norm1, norm2, norm_max, norm_p, abs_min, abs_mean,
+ *                  sum_square, logsumexp, nansum, cumulative_sum, cumulative_prod, diff, mse_loss and
+ *                  softmax_cross_entropy without weights
  *     layers       matmul, linear, conv, conv_transpose (without auto_pad and output_shape), attention (without past
  *                  keys, lengths of keys and windows), max_pool, average_pool, global_average_pool, global_max_pool;
  *                  an activation in linear or conv: relu, sigmoid and tanh
@@ -73,8 +75,9 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  * Convolutions and pools need numbers as spatial extents, concat, slice, select and diagonals along their axes, and
  * attention as heads and features; pads that repeat elements, windows, repeat with several numbers, gather_nd with
  * batches and take without an axis need numbers as all extents of x; other extents may be dims. Equal elements share
- * the gradient of max and min over axes; of two equal operands the first has that of maximum and minimum, and of a
- * window its first largest cell that of max_pool. A refused call changes nothing. */
+ * the gradient of max and min over axes, and of norms that are one size; of two equal operands the first has that of
+ * maximum and minimum, and of a window its first largest cell that of max_pool. Where std or a norm is 0, it has the
+ * gradient 0. A refused call changes nothing. */
 ND4C_API nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count,
                                          nd4c_value *gradients);
 

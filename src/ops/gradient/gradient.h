@@ -194,6 +194,23 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(scatter_elements, added_elements) \
   X(scatter_nd, added_at_positions)   \
   X(segment_sum, segment_sums)
+#define ND4C_GRADIENT_STATISTICS(X)       \
+  X(prod, product_of_all)                 \
+  X(var, variance)                        \
+  X(std, deviation)                       \
+  X(norm1, sum_of_sizes)                  \
+  X(norm2, length)                        \
+  X(norm_max, largest_size)               \
+  X(norm_p, norm_p)                       \
+  X(vector_norm, vector_norm)             \
+  X(abs_min, least_size)                  \
+  X(sum_square, sum_of_squares)           \
+  X(abs_mean, mean_of_sizes)              \
+  X(logsumexp, logarithm_of_exponentials) \
+  X(nansum, sum_without_nan)              \
+  X(cumulative_sum, running_sum)          \
+  X(cumulative_prod, running_product)     \
+  X(diff, differences)
 #define ND4C_GRADIENT_ATTENTION(X) X(attention, attention)
 
 /* A rule; each family of rules ends with NONE. */
@@ -204,7 +221,8 @@ typedef struct nd4c_gradient_row {
 extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_contraction[],
     nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
     nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[],
-    nd4c_gradient_functions[], nd4c_gradient_units[], nd4c_gradient_moves[], nd4c_gradient_picks[];
+    nd4c_gradient_functions[], nd4c_gradient_units[], nd4c_gradient_moves[], nd4c_gradient_picks[],
+    nd4c_gradient_statistics[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
@@ -235,6 +253,17 @@ nd4c_status nd4c_gradient_move_back(nd4c_emitter *e, const nd4c_gradient_step *s
                                     nd4c_emitted *gradient);
 /* s (1 + alpha x (1 - s)) with s = sigmoid(alpha x) (mathematics.c). */
 nd4c_status nd4c_gradient_swish_slope(nd4c_emitter *e, nd4c_emitted x, double alpha, nd4c_emitted *slope);
+/* Whether an axis is among those of a reduction; no list: all are (reduction.c). */
+bool nd4c_gradient_is_reduced(const nd4c_attr_value *axes, int32_t rank, int32_t axis);
+/* A result of a reduction of x in x's shape, where each reduced axis has one element. */
+nd4c_status nd4c_gradient_keep_axes(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes, nd4c_emitted result,
+                                    nd4c_emitted *kept);
+/* What is given to a reduction in the shape of its input. */
+nd4c_status nd4c_gradient_spread(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
+                                 nd4c_emitted *gradient);
+/* What is given where x, in the shape of the input, is the result, shared evenly by equal elements. */
+nd4c_status nd4c_gradient_share(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
+                                nd4c_emitted x, nd4c_emitted *gradient);
 /* The sum over all axes but one: a list of that axis's length (normalization.c). */
 nd4c_status nd4c_gradient_sum_apart(nd4c_emitter *e, nd4c_emitted x, int32_t axis, nd4c_emitted *sum);
 

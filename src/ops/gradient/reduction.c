@@ -6,8 +6,7 @@
 #include "nd4c/extent.h"
 #include "ops/gradient/gradient.h"
 
-/* Whether an axis is among those of a reduction; no list: all are. */
-static bool is_reduced(const nd4c_attr_value *axes, int32_t rank, int32_t axis) {
+bool nd4c_gradient_is_reduced(const nd4c_attr_value *axes, int32_t rank, int32_t axis) {
   for (int32_t i = 0; i < axes->count; i++) {
     if (axes->as.ints[i] == axis || axes->as.ints[i] + rank == axis) {
       return true;
@@ -25,26 +24,25 @@ static nd4c_attr_value spatial_axes(const nd4c_emitter *e, nd4c_emitted x, int64
   return (nd4c_attr_value){.kind = ND4C_ATTR_INTS, .count = rank - 2, .as.ints = axes};
 }
 
-/* A result of the reduction in x's shape, where each reduced axis has one element. */
-static nd4c_status with_axes(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
-                             nd4c_emitted result, nd4c_emitted *kept) {
-  nd4c_emitted_info info = nd4c_emitted_get(e, step->inputs[0]);
+nd4c_status nd4c_gradient_keep_axes(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes, nd4c_emitted result,
+                                    nd4c_emitted *kept) {
+  nd4c_emitted_info info = nd4c_emitted_get(e, x);
   for (int32_t i = 0; i < info.rank; i++) {
-    info.shape[i] = is_reduced(axes, info.rank, i) ? 1 : info.shape[i];
+    info.shape[i] = nd4c_gradient_is_reduced(axes, info.rank, i) ? 1 : info.shape[i];
   }
   return nd4c_emit_reshape(e, result, info.rank, info.shape, kept);
 }
 
-static nd4c_status spread(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
-                          nd4c_emitted *gradient) {
+nd4c_status nd4c_gradient_spread(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
+                                 nd4c_emitted *gradient) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, step->inputs[0]);
-  ND4C_TRY(with_axes(e, step, axes, step->given, gradient));
+  ND4C_TRY(nd4c_gradient_keep_axes(e, step->inputs[0], axes, step->given, gradient));
   return nd4c_emit_broadcast(e, *gradient, info.rank, info.shape, gradient);
 }
 
 ND4C_GRADIENT(total) {
   (void)index;
-  ND4C_TRY(spread(e, step, &step->attrs[0], gradient));
+  ND4C_TRY(nd4c_gradient_spread(e, step, &step->attrs[0], gradient));
   return nd4c_emit_cast(e, *gradient, nd4c_emitted_get(e, step->inputs[0]).dtype, gradient);
 }
 
@@ -54,7 +52,7 @@ static nd4c_status divide_by_count(nd4c_emitter *e, nd4c_emitted x, const nd4c_a
   const nd4c_emitted_info info = nd4c_emitted_get(e, x);
   double count = 1;
   for (int32_t i = 0; i < info.rank; i++) {
-    if (!is_reduced(axes, info.rank, i)) {
+    if (!nd4c_gradient_is_reduced(axes, info.rank, i)) {
       continue;
     }
     if (nd4c_extent_is_symbolic(info.shape[i])) {
@@ -71,7 +69,7 @@ static nd4c_status divide_by_count(nd4c_emitter *e, nd4c_emitted x, const nd4c_a
 
 static nd4c_status average_over(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
                                 nd4c_emitted *gradient) {
-  ND4C_TRY(spread(e, step, axes, gradient));
+  ND4C_TRY(nd4c_gradient_spread(e, step, axes, gradient));
   return divide_by_count(e, step->inputs[0], axes, gradient);
 }
 
@@ -87,24 +85,23 @@ ND4C_GRADIENT(global_average) {
   return average_over(e, step, &axes, gradient);
 }
 
-/* g where x is the result, shared evenly by equal elements */
-static nd4c_status extreme_over(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
-                                nd4c_emitted *gradient) {
-  const nd4c_emitted_info info = nd4c_emitted_get(e, step->inputs[0]);
+nd4c_status nd4c_gradient_share(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
+                                nd4c_emitted x, nd4c_emitted *gradient) {
+  const nd4c_emitted_info info = nd4c_emitted_get(e, x);
   nd4c_emitted equal = ND4C_EMITTED_NONE, count = ND4C_EMITTED_NONE;
   int64_t reduced[ND4C_MAX_RANK];
   int32_t reduced_count = 0;
   for (int32_t i = 0; i < info.rank; i++) {
-    if (is_reduced(axes, info.rank, i)) {
+    if (nd4c_gradient_is_reduced(axes, info.rank, i)) {
       reduced[reduced_count++] = i;
     }
   }
-  ND4C_TRY(with_axes(e, step, axes, step->given, gradient));
+  ND4C_TRY(nd4c_gradient_keep_axes(e, x, axes, step->given, gradient));
   if (reduced_count == 0) {
     return ND4C_OK;
   }
-  ND4C_TRY(with_axes(e, step, axes, step->output, &equal));
-  BINARY(equal, step->inputs[0], equal, &equal);
+  ND4C_TRY(nd4c_gradient_keep_axes(e, x, axes, step->output, &equal));
+  BINARY(equal, x, equal, &equal);
   ND4C_TRY(nd4c_emit_cast(e, equal, info.dtype, &equal));
   ND4C_TRY(nd4c_emit_reduce(e, ND4C_OP_sum, equal, reduced_count, reduced, true, &count));
   ND4C_TRY(nd4c_emit_with_scalar(e, ND4C_OP_maximum, count, 1, &count)); /* NaN is equal to nothing */
@@ -114,14 +111,14 @@ static nd4c_status extreme_over(nd4c_emitter *e, const nd4c_gradient_step *step,
 
 ND4C_GRADIENT(extreme) {
   (void)index;
-  return extreme_over(e, step, &step->attrs[0], gradient);
+  return nd4c_gradient_share(e, step, &step->attrs[0], step->inputs[0], gradient);
 }
 
 ND4C_GRADIENT(global_extreme) {
   int64_t spatial[ND4C_MAX_RANK];
   const nd4c_attr_value axes = spatial_axes(e, step->inputs[0], spatial);
   (void)index;
-  return extreme_over(e, step, &axes, gradient);
+  return nd4c_gradient_share(e, step, &axes, step->inputs[0], gradient);
 }
 
 /* y (g - sum of g y) */
