@@ -63,14 +63,14 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  *     layers       matmul, linear, conv, conv_transpose (without auto_pad and output_shape), attention (without past
  *                  keys, lengths of keys and windows), max_pool, average_pool, global_average_pool, global_max_pool;
  *                  an activation in linear or conv: relu, sigmoid and tanh
- *     norms        layer_norm, rms_norm, batch_norm, batch_norm_training, group_norm, instance_norm
- *     shapes       reshape, flatten, squeeze, expand_dims, atleast_nd, transpose, matrix_transpose, swapaxes, moveaxis,
- *                  broadcast_to, concat, stack, slice, select, flip, roll, tile, repeat, pad (of x), unfold,
- *                  sliding_window_view, im2col, col2im, depth_to_space, space_to_depth, reverse_sequence, tril, triu,
- *                  matrix_band_part, diag, diagonal, diag_embed, matrix_set_diag, trace
- *     picks        gather, take, embedding_lookup, gather_elements, take_along_axis, gather_nd, masked_fill,
- *                  scatter_add, scatter_elements and scatter_nd that add, segment_sum
- *     order        sort, and the values of top_k, kth_value, cumulative_max and cumulative_min
+ *     products     einsum, tensordot, inner, outer, vecdot, matvec, vecmat, kron, multi_dot (of at most 16 arrays),
+ * cross norms        layer_norm, rms_norm, batch_norm, batch_norm_training, group_norm, instance_norm shapes reshape,
+ * flatten, squeeze, expand_dims, atleast_nd, transpose, matrix_transpose, swapaxes, moveaxis, broadcast_to, concat,
+ * stack, slice, select, flip, roll, tile, repeat, pad (of x), unfold, sliding_window_view, im2col, col2im,
+ * depth_to_space, space_to_depth, reverse_sequence, tril, triu, matrix_band_part, diag, diagonal, diag_embed,
+ * matrix_set_diag, trace picks        gather, take, embedding_lookup, gather_elements, take_along_axis, gather_nd,
+ * masked_fill, scatter_add, scatter_elements and scatter_nd that add, segment_sum order        sort, and the values of
+ * top_k, kth_value, cumulative_max and cumulative_min
  *
  * Convolutions and pools need numbers as spatial extents, concat, slice, select and diagonals along their axes, and
  * attention as heads and features; pads that repeat elements, windows, repeat with several numbers, gather_nd with

@@ -408,6 +408,8 @@ def test_gradients_of_what_users_call():
             (lambda a: nd4c.prod(a), [[24, 12], [6, 8]]), (lambda a: nd4c.var(a), [[-0.75, -0.25], [0.75, 0.25]]),
             (lambda a: nd4c.linalg.vector_norm(a - 1, ord=1), [[0, 1], [1, 1]]), (lambda a: nd4c.linalg.trace(a), [[1, 0], [0, 1]]),
             (lambda a: nd4c.sum(nd4c.cumulative_sum(a, axis=1)), [[2, 1], [2, 1]]), (lambda a: nd4c.sum(nd4c.nn.elu(a)), ones),
+            (lambda a: nd4c.sum(nd4c.einsum("ij,kj->ik", a, a)), [[10, 10], [10, 10]]), (lambda a: nd4c.tensordot(a, a), [[2, 4], [8, 6]]),
+            (lambda a: nd4c.sum(nd4c.vecdot(a, a)), [[2, 4], [8, 6]]), (lambda a: nd4c.sum(nd4c.linalg.outer(a[0], a[1])), [[7, 7], [3, 3]]),
             (lambda a: nd4c.sum(nd4c.round(a) * a), [[1, 2], [4, 3]]), (lambda a: nd4c.sum(nd4c.tril(a) * a), [[2, 0], [8, 6]])):
         assert nd4c.grad(function)(x).tolist() == slopes
 

@@ -211,6 +211,17 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(cumulative_sum, running_sum)          \
   X(cumulative_prod, running_product)     \
   X(diff, differences)
+#define ND4C_GRADIENT_PRODUCTS(X) \
+  X(einsum, einsum)               \
+  X(tensordot, tensordot)         \
+  X(inner, inner)                 \
+  X(outer, outer)                 \
+  X(vecdot, vecdot)               \
+  X(matvec, matvec)               \
+  X(vecmat, vecmat)               \
+  X(kron, kron)                   \
+  X(multi_dot, chain)             \
+  X(cross, cross)
 #define ND4C_GRADIENT_ATTENTION(X) X(attention, attention)
 
 /* A rule; each family of rules ends with NONE. */
@@ -222,7 +233,7 @@ extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activa
     nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
     nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[],
     nd4c_gradient_functions[], nd4c_gradient_units[], nd4c_gradient_moves[], nd4c_gradient_picks[],
-    nd4c_gradient_statistics[];
+    nd4c_gradient_statistics[], nd4c_gradient_products[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
