@@ -81,6 +81,11 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
 ND4C_API nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count,
                                          nd4c_value *gradients);
 
+/* Records a value that is another one, float, and through which no gradient goes: nd4c_graph_gradient takes it for a
+ * constant. DTYPE: the value is no float of 8 to 64 bits. An optimised plan computes nothing for it. A refused call
+ * changes nothing. */
+ND4C_API nd4c_status nd4c_graph_stop_gradient(nd4c_graph *graph, nd4c_value value, nd4c_value *result);
+
 /* A variable of a graph. */
 typedef struct nd4c_variable_info {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_variable_info) */

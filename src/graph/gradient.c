@@ -202,3 +202,50 @@ nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_v
   nd4c_region_free(&region);
   return status;
 }
+
+/* -- values without gradient --------------------------------------------------------------------------------------- */
+
+/* Integers of as many bits as a float. */
+static nd4c_dtype integers_for(nd4c_dtype dtype) {
+  switch (nd4c_dtype_get_info(dtype)->bits) {
+    case 8:
+      return ND4C_INT8;
+    case 16:
+      return ND4C_INT16;
+    case 32:
+      return ND4C_INT32;
+    case 64:
+      return ND4C_INT64;
+    default:
+      return ND4C_DTYPE_NONE;
+  }
+}
+
+/* Nothing goes through integers. The pass peephole takes the pair of casts out again. */
+nd4c_status nd4c_graph_stop_gradient(nd4c_graph *graph, nd4c_value value, nd4c_value *result) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (result == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_stop_gradient: result is NULL");
+  }
+  ND4C_TRY(nd4c_graph_check_value(graph, value, "nd4c_graph_stop_gradient"));
+  const nd4c_dtype dtype = graph->values[value].dtype, bits = integers_for(dtype);
+  if (!is_floating(graph, value) || bits == ND4C_DTYPE_NONE) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_graph_stop_gradient: value %d has dtype %s, expected a float of 8 to 64 bits",
+                     (int)value, nd4c_dtype_name(dtype));
+  }
+  const nd4c_attr there = nd4c_attr_of_dtype("dtype", bits), back = nd4c_attr_of_dtype("dtype", dtype);
+  nd4c_graph_emitter emitter;
+  nd4c_emitted cast = ND4C_EMITTED_NONE;
+  nd4c_graph_emitter_open(&emitter, graph, NULL);
+  const nd4c_graph_mark mark = nd4c_graph_begin_recording(graph);
+  nd4c_status status = nd4c_emit(&emitter.emitter, ND4C_OP_bit_cast, &value, 1, &there, 1, &cast);
+  if (status == ND4C_OK) {
+    status = nd4c_emit(&emitter.emitter, ND4C_OP_bit_cast, &cast, 1, &back, 1, &cast);
+  }
+  if (status != ND4C_OK) {
+    nd4c_graph_take_back(graph, mark);
+    return status;
+  }
+  *result = cast;
+  return ND4C_OK;
+}

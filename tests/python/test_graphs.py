@@ -414,6 +414,21 @@ def test_gradients_of_what_users_call():
         assert nd4c.grad(function)(x).tolist() == slopes
 
 
+def test_gradients_that_are_stopped():
+    x, stop = nd4c.asarray([1.0, 2.0]), nd4c.stop_gradient
+    assert nd4c.grad(lambda a: nd4c.sum(a * stop(a)))(x).tolist() == [1, 2]
+    assert nd4c.grad(lambda a: nd4c.sum(stop({"b": [a * a]})["b"][0]))(x).tolist() == [0, 0]
+    for dtype in ("float16", "bfloat16", "float32"):
+        assert nd4c.grad(lambda a: nd4c.sum(a * stop(a * a)))(x.astype(dtype)).tolist() == [1, 4]
+    straight = nd4c.grad(lambda a: nd4c.sum((a + stop(nd4c.round(a) - a)) ** 2))
+    assert straight(nd4c.asarray([0.75, 2.25])).tolist() == [2, 4]
+    assert stop(x) is x and stop([1, (x,)])[1][0] is x and stop(2.5).tolist() == 2.5
+    assert nd4c.compile(lambda a: stop(a > 1))(x).tolist() == [False, True]
+    assert nd4c.compile(stop)(x).tolist() == [1, 2]
+    with pytest.raises(TypeError):
+        stop(object())
+
+
 def test_gradients_at_equal_operands():
     """They go to the first operand, as the page python-graphs.md says."""
     x = nd4c.zeros(2)

@@ -55,7 +55,7 @@ _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata":
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
          "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",
          "flatten": "_functions.manipulation",
-         "Graph": "graph", "compile": "graph", "grad": "graph", "value_and_grad": "graph", "cond": "graph", "while_loop": "graph",
+         "Graph": "graph", "compile": "graph", "grad": "graph", "value_and_grad": "graph", "stop_gradient": "graph", "cond": "graph", "while_loop": "graph",
          "scan": "graph", "from_blocks": "_memory", "block_format": "_memory"}
 _OWN = ("Array", "Device", "current_device", "device", "DType", "Error", "set_print_options", "ARRAY_API_VERSIONS")
 _OF_STANDARD = tuple(_name for _name in globals() if not _name.startswith("_") and _name not in _OWN + _MODULES)

@@ -135,7 +135,25 @@ static void add_narrow_negative(nd4c_graph *graph) {
   exact_output(graph, check_binary(graph, ND4C_OP_add, a, check_unary(graph, ND4C_OP_negative, b)));
 }
 
+/* The bits of float32 as int32, and these as another dtype. */
+static void bits_of_bits(nd4c_graph *graph, nd4c_dtype dtype) {
+  const nd4c_attr attrs[] = {{.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_INT32}},
+                             {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = dtype}}};
+  const nd4c_value x = exact_vector(graph, ND4C_FLOAT32), bits = check_op(graph, ND4C_OP_bit_cast, &x, 1, attrs, 1);
+  exact_output(graph, check_op(graph, ND4C_OP_bit_cast, &bits, 1, &attrs[1], 1));
+}
+
+static void bits_and_back(nd4c_graph *graph) {
+  bits_of_bits(graph, ND4C_FLOAT32);
+}
+
+static void bits_of_another(nd4c_graph *graph) {
+  bits_of_bits(graph, ND4C_UINT32);
+}
+
 static const exact_case peephole[] = {
+    {"bits as integers and back", "peephole", 1, 1, bits_and_back, 0},
+    {"bits as another dtype", "peephole", 0, 2, bits_of_another, 0},
     {"negative of negative", "peephole", 1, 1, negative_twice, 0},
     {"negative of negative, integers", "peephole", 1, 1, negative_twice_whole, 0},
     {"not of not", "peephole", 1, 1, not_twice, 0},

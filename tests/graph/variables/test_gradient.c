@@ -252,11 +252,65 @@ static void a_plan_trains_a_line(void **unused) {
   nd4c_graph_destroy(graph);
 }
 
+/* x stop(x) + w stop(w w) has the gradients stop(x) and stop(w w), and a plan computes nothing for stop. */
+static void stopped_values_are_constants(void **unused) {
+  static const nd4c_dtype dtypes[] = {ND4C_FLOAT64, ND4C_FLOAT32, ND4C_FLOAT16, ND4C_BFLOAT16};
+  const float at[X] = {1, -2, 3, 0.5, 4, -1};
+  (void)unused;
+  for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+    const nd4c_attr to = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = dtypes[k]}};
+    nd4c_graph *graph = NULL;
+    nd4c_array *given = NULL, *result = NULL;
+    nd4c_value x = ND4C_VALUE_NONE, stopped = ND4C_VALUE_NONE, squared = ND4C_VALUE_NONE, gradient = ND4C_VALUE_NONE;
+    float dx[X];
+    CHECK_OK(nd4c_graph_create(&graph));
+    CHECK_OK(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 2, x_shape, &x));
+    const nd4c_value t = check_op(graph, ND4C_OP_cast, &x, 1, &to, 1);
+    CHECK_OK(nd4c_graph_stop_gradient(graph, t, &stopped));
+    CHECK_OK(nd4c_graph_stop_gradient(graph, check_unary(graph, ND4C_OP_square, t), &squared));
+    const nd4c_value terms = check_binary(graph, ND4C_OP_add, check_binary(graph, ND4C_OP_multiply, t, stopped),
+                                          check_binary(graph, ND4C_OP_multiply, squared, t));
+    CHECK_OK(nd4c_graph_gradient(graph, check_unary(graph, ND4C_OP_sum, terms), &x, 1, &gradient));
+    CHECK_OK(nd4c_graph_output(graph, "dx", gradient));
+    nd4c_plan *plan = plan_of(graph, NULL, false);
+    CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 2, x_shape, at, NULL, &given));
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){given}, 1, &result, 1));
+    CHECK_OK(nd4c_array_read(result, dx, sizeof dx));
+    for (int32_t i = 0; i < X; i++) {
+      assert_true(dx[i] == at[i] + at[i] * at[i]);
+    }
+    nd4c_array_release(given);
+    nd4c_array_release(result);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
+static void stopping_is_refused(void **unused) {
+  nd4c_graph *graph = NULL;
+  nd4c_value x = ND4C_VALUE_NONE, whole = ND4C_VALUE_NONE, result = -7;
+  (void)unused;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 2, x_shape, &x));
+  CHECK_OK(nd4c_graph_input(graph, "whole", ND4C_INT32, 2, x_shape, &whole));
+  const int32_t nodes = nd4c_graph_node_count(graph);
+  expect_failure(nd4c_graph_stop_gradient(graph, whole, &result), ND4C_DTYPE,
+                 "nd4c_graph_stop_gradient: value 1 has dtype int32, expected a float of 8 to 64 bits");
+  expect_failure(nd4c_graph_stop_gradient(graph, x, NULL), ND4C_NULL_ARGUMENT,
+                 "nd4c_graph_stop_gradient: result is NULL");
+  assert_int_equal(nd4c_graph_stop_gradient(graph, 7, &result), ND4C_INDEX);
+  assert_int_equal(nd4c_graph_stop_gradient(NULL, x, &result), ND4C_NULL_ARGUMENT);
+  assert_int_equal(result, -7);
+  assert_int_equal(nd4c_graph_node_count(graph), nodes);
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rules_agree_with_differences), cmocka_unit_test(what_has_no_gradient_is_named),
       cmocka_unit_test(complex_numbers_have_none),    cmocka_unit_test(refused_gradients_leave_no_names),
-      cmocka_unit_test(a_plan_trains_a_line),
+      cmocka_unit_test(a_plan_trains_a_line),         cmocka_unit_test(stopped_values_are_constants),
+      cmocka_unit_test(stopping_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,12 @@ from nd4c._symbols import Dim, Symbol
 from nd4c.graph import _methods  # noqa: F401: gives Symbols their methods
 from nd4c.graph._compile import Compiled, compile
 from nd4c.graph._control import cond, scan, while_loop
-from nd4c.graph._gradient import grad, value_and_grad
+from nd4c.graph._gradient import grad, stop_gradient, value_and_grad
 from nd4c.graph._graph import Graph, Node
 from nd4c.graph._plan import Plan, State, Step
 
-__all__ = ["Compiled", "Dim", "Graph", "Node", "Plan", "State", "Step", "Symbol", "compile", "cond", "grad", "scan", "value_and_grad",
-           "while_loop"]
+__all__ = ["Compiled", "Dim", "Graph", "Node", "Plan", "State", "Step", "Symbol", "compile", "cond", "grad", "scan", "stop_gradient",
+           "value_and_grad", "while_loop"]
 
 
 def __getattr__(name):

@@ -1,9 +1,10 @@
-"""nd4c.grad and nd4c.value_and_grad: derivatives of functions, by the gradients of their graphs."""
+"""nd4c.grad, nd4c.value_and_grad and nd4c.stop_gradient: derivatives of functions, by the gradients of their graphs."""
 from __future__ import annotations
 
 import functools
 
 from nd4c._creation import asarray
+from nd4c._dtypes import of as dtype_of
 from nd4c._functions.creation import zeros_like
 from nd4c._functions.support import op
 from nd4c._symbols import ARRAYS, Symbol
@@ -103,3 +104,27 @@ def grad(function: Callable[..., Any], argnums: Union[int, Sequence[int]] = 0, *
         value, gradients = both(*arguments, **named)
         return (gradients, value[1]) if has_aux else gradients
     return derivative
+
+
+def stop_gradient(x: Any, /) -> Any:
+    """x, through which no derivative goes: nd4c.grad takes it for a constant. x may be a tuple, list or dict of arrays. Compiled
+    functions compute nothing for it.
+
+    Shapes: that of x.
+    Dtypes: any; complex numbers have no derivative anyway.
+    Errors: as nd4c.asarray, for leaves that are no arrays.
+
+    >>> nd4c.grad(lambda x: nd4c.sum(x * nd4c.stop_gradient(x)))(nd4c.asarray([1.0, 2.0]))
+    array([1., 2.])
+    """
+    leaves = []
+    structure = flatten(x, leaves)
+    return rebuilt(structure, [_stopped(leaf if type(leaf) in ARRAYS else asarray(leaf)) for leaf in leaves])
+
+
+def _stopped(leaf):
+    """Integers have no derivatives, so the bits of a float go through them."""
+    if type(leaf) is not Symbol or leaf.dtype.kind != "f":
+        return leaf
+    cast = op("bit_cast")
+    return cast(cast(leaf, dtype_of("int%d" % leaf.dtype.bits).number), leaf.dtype.number)
