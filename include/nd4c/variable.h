@@ -77,7 +77,8 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  * batches and take without an axis need numbers as all extents of x; other extents may be dims. Equal elements share
  * the gradient of max and min over axes, and of norms that are one size; of two equal operands the first has that of
  * maximum and minimum, and of a window its first largest cell that of max_pool. Where std or a norm is 0, it has the
- * gradient 0. A refused call changes nothing. */
+ * gradient 0. That of cholesky is symmetric, though one triangle is read; det needs an inverse, so that a plan fails
+ * for a singular matrix (ARGUMENT). A refused call changes nothing. */
 ND4C_API nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count,
                                          nd4c_value *gradients);
 

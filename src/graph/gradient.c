@@ -10,6 +10,8 @@
 #include "nd4c/variable.h"
 #include "ops/gradient/gradient.h"
 
+enum { MOST_GIVENS = 2 }; /* outputs of the ops whose rules read the gradients of all */
+
 typedef struct backward {
   nd4c_graph_emitter emitter;
   nd4c_graph *graph;
@@ -49,7 +51,8 @@ static nd4c_status fail_node(const nd4c_graph_node *node, nd4c_status status) {
 
 static nd4c_status find_rule(const backward *b, const nd4c_graph_node *node, nd4c_gradient_rule *rule) {
   *rule = node->control == NULL ? nd4c_gradient_find_any(node->def->info.op) : NULL;
-  for (int32_t i = 1; i < node->output_count; i++) {
+  const bool takes_all = *rule != NULL && nd4c_gradient_takes_all(node->def->info.op);
+  for (int32_t i = 1; i < node->output_count && !takes_all; i++) {
     if (b->gradients[node->outputs[i]] != ND4C_VALUE_NONE) {
       return nd4c_fail(ND4C_UNSUPPORTED, "its output %d has no gradient", (int)i);
     }
@@ -69,6 +72,11 @@ static nd4c_status go_back(backward *b, const nd4c_graph_node *node) {
                              .outputs = node->outputs,
                              .attrs = node->attrs};
   ND4C_TRY(find_rule(b, node, &rule));
+  nd4c_emitted givens[MOST_GIVENS];
+  for (int32_t i = 0; i < node->output_count && i < MOST_GIVENS; i++) {
+    givens[i] = b->gradients[node->outputs[i]];
+  }
+  step.givens = givens;
   for (int32_t i = 0; i < node->input_count; i++) {
     const nd4c_value input = node->inputs[i];
     nd4c_emitted gradient = ND4C_EMITTED_NONE;

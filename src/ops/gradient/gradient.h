@@ -16,6 +16,7 @@ typedef struct nd4c_gradient_step {
   nd4c_emitted given;
   const nd4c_emitted *outputs;  /* all of them, and */
   const nd4c_attr_value *attrs; /* the attributes, resolved: only for nd4c_gradient_find_any */
+  const nd4c_emitted *givens;   /* the gradients of all outputs, where nd4c_gradient_takes_all; a NONE: none is given */
 } nd4c_gradient_step;
 
 static inline nd4c_emitted nd4c_gradient_input(const nd4c_gradient_step *step, int32_t index) {
@@ -222,6 +223,13 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(kron, kron)                   \
   X(multi_dot, chain)             \
   X(cross, cross)
+#define ND4C_GRADIENT_DECOMPOSITION(X) \
+  X(inv, inverse)                      \
+  X(det, determinant)                  \
+  X(slogdet, logarithm_of_determinant) \
+  X(solve, solution)                   \
+  X(cholesky, factor)                  \
+  X(matrix_power, power_of_matrix)
 #define ND4C_GRADIENT_ATTENTION(X) X(attention, attention)
 
 /* A rule; each family of rules ends with NONE. */
@@ -233,12 +241,15 @@ extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activa
     nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
     nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[],
     nd4c_gradient_functions[], nd4c_gradient_units[], nd4c_gradient_moves[], nd4c_gradient_picks[],
-    nd4c_gradient_statistics[], nd4c_gradient_products[];
+    nd4c_gradient_statistics[], nd4c_gradient_products[], nd4c_gradient_decomposition[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
 /* The rule of any op. */
 nd4c_gradient_rule nd4c_gradient_find_any(nd4c_op op);
+
+/* Whether the rule of an op reads the gradients of outputs other than the first; `given` may be NONE then. */
+bool nd4c_gradient_takes_all(nd4c_op op);
 
 /* The gradient of input `index` in that input's shape: what was broadcast is summed. */
 nd4c_status nd4c_gradient_emit(nd4c_emitter *e, nd4c_gradient_rule rule, const nd4c_gradient_step *step, int32_t index,
