@@ -58,8 +58,9 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  *                  softsign, hard_sigmoid, hard_swish, hard_tanh, rectified_tanh, log_sigmoid, tanh_shrink, shrink,
  *                  threshold, prelu, glu, crelu, swiglu
  *     sums         sum, mean, prod, max, min, var, std, vector_norm, norm1, norm2, norm_max, norm_p, abs_min, abs_mean,
- *                  sum_square, logsumexp, nansum, cumulative_sum, cumulative_prod, diff, mse_loss and
- *                  softmax_cross_entropy without weights
+ *                  sum_square, logsumexp, nansum, cumulative_sum, cumulative_prod, diff
+ *     losses       mse_loss, l1_loss, huber_loss, smooth_l1_loss, hinge_loss, softmax_cross_entropy, nll_loss,
+ *                  sigmoid_cross_entropy, poisson_nll_loss, kl_divergence, all of them without weights
  *     layers       matmul, linear, conv, conv_transpose (without auto_pad and output_shape), attention (without past
  *                  keys, lengths of keys and windows), max_pool, average_pool, global_average_pool, global_max_pool;
  *                  an activation in linear or conv: relu, sigmoid and tanh

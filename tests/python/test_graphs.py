@@ -410,6 +410,7 @@ def test_gradients_of_what_users_call():
             (lambda a: nd4c.sum(nd4c.cumulative_sum(a, axis=1)), [[2, 1], [2, 1]]), (lambda a: nd4c.sum(nd4c.nn.elu(a)), ones),
             (lambda a: nd4c.sum(nd4c.einsum("ij,kj->ik", a, a)), [[10, 10], [10, 10]]), (lambda a: nd4c.tensordot(a, a), [[2, 4], [8, 6]]),
             (lambda a: nd4c.sum(nd4c.vecdot(a, a)), [[2, 4], [8, 6]]), (lambda a: nd4c.sum(nd4c.linalg.outer(a[0], a[1])), [[7, 7], [3, 3]]),
+            (lambda a: nd4c.nn.l1_loss(a, a * 0), [[0.25, 0.25], [0.25, 0.25]]), (lambda a: nd4c.linalg.trace(nd4c.linalg.matrix_power(a, 2)), [[2, 8], [4, 6]]),
             (lambda a: nd4c.sum(nd4c.round(a) * a), [[1, 2], [4, 3]]), (lambda a: nd4c.sum(nd4c.tril(a) * a), [[2, 0], [8, 6]])):
         assert nd4c.grad(function)(x).tolist() == slopes
 

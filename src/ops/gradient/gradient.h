@@ -66,7 +66,17 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(min, extreme)                        \
   X(global_average_pool, global_average) \
   X(global_max_pool, global_extreme)
-#define ND4C_GRADIENT_LOSS(X) X(mse_loss, squared_error) X(softmax_cross_entropy, cross_entropy)
+#define ND4C_GRADIENT_LOSS(X)                    \
+  X(mse_loss, squared_error)                     \
+  X(softmax_cross_entropy, cross_entropy)        \
+  X(nll_loss, likelihood)                        \
+  X(l1_loss, absolute_error)                     \
+  X(huber_loss, huber)                           \
+  X(smooth_l1_loss, smooth_error)                \
+  X(hinge_loss, hinge)                           \
+  X(sigmoid_cross_entropy, binary_cross_entropy) \
+  X(poisson_nll_loss, poisson)                   \
+  X(kl_divergence, divergence)
 #define ND4C_GRADIENT_MATHEMATICS(X) \
   X(erf, error_function)             \
   X(gelu, gaussian_unit)             \
