@@ -179,7 +179,7 @@ static int32_t count_hidden(nd4c_emitter *e, const sum *s, const char *equation,
 /* Without an arrow: the axes of "...", then the letters that stand once, capitals first. */
 static void imply_output(sum *s, const char *hidden) {
   append_last(&s->output, hidden, (int32_t)strlen(hidden));
-  for (char letter = 'A'; letter <= 'z'; letter++) {
+  for (int32_t letter = 'A'; letter <= 'z'; letter++) {
     int32_t met = 0;
     for (int32_t i = 0; i < s->count; i++) {
       for (const char *at = s->terms[i].letters; *at != '\0'; at++) {
@@ -187,7 +187,7 @@ static void imply_output(sum *s, const char *hidden) {
       }
     }
     if (met == 1 && strchr(hidden, letter) == NULL) {
-      append(&s->output, letter);
+      append(&s->output, (char)letter);
     }
   }
 }
