@@ -10,6 +10,26 @@ static int32_t axis_from(int64_t axis, int32_t rank) {
   return (int32_t)(axis < 0 ? axis + rank : axis);
 }
 
+enum { MOST_ATTRS = 8 };
+
+/* An op with the attributes of the op that was emitted, on `first` in place of its first input. */
+static nd4c_status emit_alike(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op, nd4c_emitted first,
+                              nd4c_emitted *y) {
+  const nd4c_op_info *schema = &nd4c_op_get_def(op)->info;
+  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS] = {first};
+  nd4c_attr attrs[MOST_ATTRS];
+  if (schema->attr_count > MOST_ATTRS) {
+    return nd4c_fail(ND4C_INTERNAL, "the gradient of %s has room for %d attributes", schema->name, (int)MOST_ATTRS);
+  }
+  for (int32_t i = 0; i < schema->attr_count; i++) {
+    attrs[i] = (nd4c_attr){schema->attrs[i].name, step->attrs[i]};
+  }
+  for (int32_t i = 1; i < step->input_count; i++) {
+    inputs[i] = step->inputs[i];
+  }
+  return nd4c_emit(e, op, inputs, step->input_count, attrs, schema->attr_count, y);
+}
+
 /* -- any movement -------------------------------------------------------------------------------------------------- */
 
 /* 0, 1, ... as a constant in a shape */
@@ -31,23 +51,15 @@ static nd4c_status number_elements(nd4c_emitter *e, const nd4c_emitted_info *inf
 nd4c_status nd4c_gradient_move_back(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op,
                                     nd4c_emitted *gradient) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, step->inputs[0]), given = nd4c_emitted_get(e, step->given);
-  const nd4c_op_info *schema = &nd4c_op_get_def(op)->info;
   const int64_t count = nd4c_gradient_join_extents(info.shape, info.rank),
                 moved_count = nd4c_gradient_join_extents(given.shape, given.rank);
   const nd4c_attr along = nd4c_attr_of_int("axis", 0);
-  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS], scattered[3];
-  nd4c_attr attrs[8];
+  nd4c_emitted numbers, scattered[3];
   if (count < 0 || moved_count < 0) {
     return nd4c_fail(ND4C_UNSUPPORTED, "the gradient needs numbers as extents");
   }
-  for (int32_t i = 0; i < schema->attr_count; i++) {
-    attrs[i] = (nd4c_attr){schema->attrs[i].name, step->attrs[i]};
-  }
-  ND4C_TRY(number_elements(e, &info, count, &inputs[0]));
-  for (int32_t i = 1; i < step->input_count; i++) {
-    inputs[i] = step->inputs[i];
-  }
-  ND4C_TRY(nd4c_emit(e, op, inputs, step->input_count, attrs, schema->attr_count, &scattered[1]));
+  ND4C_TRY(number_elements(e, &info, count, &numbers));
+  ND4C_TRY(emit_alike(e, step, op, numbers, &scattered[1]));
   ND4C_TRY(nd4c_emit_reshape(e, scattered[1], 1, &moved_count, &scattered[1]));
   ND4C_TRY(nd4c_emit_reshape(e, step->given, 1, &moved_count, &scattered[2]));
   ND4C_TRY(nd4c_emit_full(e, given.dtype, 0, 1, &count, &scattered[0]));
@@ -67,24 +79,10 @@ ND4C_GRADIENT(unfolded) {
 
 /* -- there and back ------------------------------------------------------------------------------------------------ */
 
-/* An op on g with the attributes of the op that was emitted. */
-static nd4c_status again(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op, nd4c_emitted *gradient) {
-  const nd4c_op_info *schema = &nd4c_op_get_def(op)->info;
-  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS] = {step->given};
-  nd4c_attr attrs[8];
-  for (int32_t i = 0; i < schema->attr_count; i++) {
-    attrs[i] = (nd4c_attr){schema->attrs[i].name, step->attrs[i]};
-  }
-  for (int32_t i = 1; i < step->input_count; i++) {
-    inputs[i] = step->inputs[i];
-  }
-  return nd4c_emit(e, op, inputs, step->input_count, attrs, schema->attr_count, gradient);
-}
-
-#define AGAIN(rule, op)                            \
-  ND4C_GRADIENT(rule) {                            \
-    (void)index;                                   \
-    return again(e, step, ND4C_OP_##op, gradient); \
+#define AGAIN(rule, op)                                              \
+  ND4C_GRADIENT(rule) {                                              \
+    (void)index;                                                     \
+    return emit_alike(e, step, ND4C_OP_##op, step->given, gradient); \
   }
 AGAIN(flipped, flip)
 AGAIN(swapped, swapaxes)
@@ -278,7 +276,7 @@ ND4C_GRADIENT(diag) {
   const int64_t k = step->attrs[ND4C_ATTR_diag_k].as.i;
   (void)index;
   *gradient = step->given;
-  return nd4c_emitted_get(e, step->inputs[0]).rank == 1 ? again(e, step, ND4C_OP_diag, gradient)
+  return nd4c_emitted_get(e, step->inputs[0]).rank == 1 ? emit_alike(e, step, ND4C_OP_diag, step->given, gradient)
                                                         : put_on_diagonal(e, step->inputs[0], k, 0, 1, gradient);
 }
 
