@@ -164,7 +164,7 @@ static void weights_are_in_memory_once(void **state) {
     assert_int_equal(nd4c_forms_packed() - packed, 2);
     assert_int_equal(nd4c_packed_shared() - shared, 1);
     assert_true(first < BYTES + BYTES / 2);
-    assert_true(live_bytes() - before < 2 * BYTES);
+    assert_true(live_bytes() - before < 3 * BYTES); /* three arenas take 1.5 with AVX2, where workers keep sums */
   }
   nd4c_model_close(model);
   run_and_check(other, 48); /* it does not miss the other's form */

@@ -9,6 +9,9 @@ static const conv_case cases[] = {
     {4, {1, 200, 9, 7}, {72, 200, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, ND4C_ACTIVATION_NONE, false, false, CHANNELS_LAST},
     {4, {3, 256, 8, 11}, {129, 256, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, ND4C_ACTIVATION_RELU, true, true, CHANNELS_LAST},
     {4, {2, 193, 9, 8}, {65, 193, 1, 1}, {2, 2}, {1, 1, 1}, {0}, ND4C_ACTIVATION_RELU, true, false, CHANNELS_LAST},
+    /* one cell, whose results are partly those of four panels at a time */
+    {4, {1, 300, 1, 1}, {1000, 300, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, ND4C_ACTIVATION_RELU, true, true, CHANNELS_LAST},
+    {4, {1, 97, 1, 1}, {70, 97, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}, ND4C_ACTIVATION_SWISH, true, false, CHANNELS_LAST},
     /* padding on either side, steps, cells apart */
     {4,
      {1, 24, 13, 15},

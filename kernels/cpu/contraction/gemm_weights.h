@@ -66,6 +66,7 @@ static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_g
     }
     rest = *ending;
     rest.y.data += done * (int64_t)sizeof(T);
+    sums.data += sums.data != NULL ? done * (int64_t)sizeof(T) : 0; /* may be where the results go */
     rest.bias = rest.bias != NULL ? (const T *)rest.bias + done : NULL;
     rest.addend.data += rest.addend.data != NULL ? done * (int64_t)sizeof(T) : 0;
     ending = &rest;
