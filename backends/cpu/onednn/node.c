@@ -148,6 +148,16 @@ static nd4c_status check_packed(const nd4c_onednn_node *node, const nd4c_call *c
                              call->op->name);
 }
 
+void nd4c_onednn_node_drop_fixed(nd4c_onednn_node *node) {
+  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
+    if (node->fixed[i].desc != NULL) {
+      node->dnn->dnnl_memory_desc_destroy(node->fixed[i].desc);
+    }
+    nd4c_cpu_host->free(node->fixed[i].data);
+    node->fixed[i] = (nd4c_onednn_fixed){.argument = 0};
+  }
+}
+
 void nd4c_onednn_node_unprepare(void *state) {
   nd4c_onednn_node *node = state;
   const nd4c_onednn *dnn = node->dnn;
@@ -161,12 +171,7 @@ void nd4c_onednn_node_unprepare(void *state) {
       dnn->dnnl_memory_desc_destroy(op->wanted);
     }
   }
-  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
-    if (node->fixed[i].desc != NULL) {
-      dnn->dnnl_memory_desc_destroy(node->fixed[i].desc);
-    }
-    nd4c_cpu_host->free(node->fixed[i].data);
-  }
+  nd4c_onednn_node_drop_fixed(node);
   nd4c_onednn_step_free(dnn, &node->step);
   if (node->packed != NULL) {
     nd4c_cpu_host->free_pages(node->packed, node->packed_bytes);

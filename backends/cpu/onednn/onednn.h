@@ -163,6 +163,8 @@ bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inp
                             nd4c_layout *layout);
 nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
                                   const nd4c_layout *layout, const nd4c_tensor *to);
+/* Frees the arguments beside the operands: there are none then. */
+void nd4c_onednn_node_drop_fixed(nd4c_onednn_node *node);
 /* A kernel's unprepare, scratch_bytes and run. */
 void nd4c_onednn_node_unprepare(void *state);
 bool nd4c_onednn_node_shares_unpacked(const void *state);

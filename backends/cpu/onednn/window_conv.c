@@ -166,16 +166,6 @@ static int add_bound(nd4c_onednn_node *node, nd4c_onednn_fixed *fixed, int numbe
   return nd4c_onednn_desc(node->dnn, &fixed->desc, rank, ones, ND4C_FLOAT32, ones);
 }
 
-static void drop_bounds(nd4c_onednn_node *node) {
-  for (int32_t i = 0; i < ND4C_ONEDNN_FIXED; i++) {
-    if (node->fixed[i].desc != NULL) {
-      node->dnn->dnnl_memory_desc_destroy(node->fixed[i].desc);
-    }
-    nd4c_cpu_host->free(node->fixed[i].data);
-    node->fixed[i] = (nd4c_onednn_fixed){.argument = 0};
-  }
-}
-
 static int64_t activation_of(const nd4c_call *call, bool transposed) {
   return transposed ? ND4C_ACTIVATION_NONE : ND4C_INT_OF(call, conv_activation);
 }
@@ -233,7 +223,7 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, boo
   if (status == DNN_SUCCESS && is_slow_bounded(node)) {
     node->dnn->dnnl_primitive_desc_destroy(node->step.desc);
     node->step.desc = NULL;
-    drop_bounds(node);
+    nd4c_onednn_node_drop_fixed(node);
     status = make_conv(node, call, transposed, any, NULL);
   }
   return status;
