@@ -316,6 +316,11 @@ def test_children():
     assert len({child.random().item() for child in children + grandchildren + [g]}) == 13
     assert random.default_rng(7).spawn(4)[3].state.tolist() == random.default_rng(7).spawn(5)[3].state.tolist()
     assert pickle.loads(pickle.dumps(g)).spawn(1)[0].random().item() == g.spawn(1)[0].random().item()
+    after = pickle.loads(pickle.dumps(g))
+    for count in (2**62, 2**63 - 1, 10**30):
+        with pytest.raises(MemoryError):
+            g.spawn(count)
+    assert g.spawn(1)[0].random().item() == after.spawn(1)[0].random().item()
 
 
 def test_bit_generator():

@@ -52,7 +52,7 @@ class Stream:
         """Generators of streams that are independent of this one and of each other.
 
         The state does not change; a second call gives other children. Each is on this generator's device.
-        Errors: ValueError if n_children is below 0.
+        Errors: ValueError if n_children is below 0; MemoryError if that many do not fit.
 
         >>> first, second = nd4c.random.default_rng(7).spawn(2)
         >>> first.integers(0, 10, size=3), second.integers(0, 10, size=3)
@@ -62,10 +62,15 @@ class Stream:
         count = index(n_children)
         if count < 0:
             raise ValueError("spawn: n_children is %d, expected at least 0" % count)
-        begin, self._children = self._children, self._children + count
-        key = self.state.tolist()[0]
-        return [type(self)(hashed("child", (key, number)), device=self.state.device)
-                for number in range(begin, begin + count)]
+        try:
+            children = [None] * count  # what can never fit is refused at once, not after hours of making children
+        except OverflowError:
+            raise MemoryError("spawn: %d generators do not fit into memory" % count) from None
+        begin, key = self._children, self.state.tolist()[0]
+        for number in range(count):
+            children[number] = type(self)(hashed("child", (key, begin + number)), device=self.state.device)
+        self._children += count
+        return children
 
     @property
     def bit_generator(self):
