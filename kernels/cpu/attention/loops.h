@@ -197,12 +197,10 @@ static void NAME(bound_scores)(const NAME(state) * s, int64_t first, int64_t cou
 }
 
 static void NAME(multiply_keys)(const NAME(state) * s, const T *k, int64_t step, int64_t feature, int64_t count) {
-  for (int64_t row = 0, rows; row < count; row += rows) {
-    rows = NAME(strip_rows)(count - row);
-    NAME(strip_any)
-    (rows, s->width, s->panel->head, k + row * step, step, feature, s->q, NAME(WIDE), (NAME(ahead)){.from = s->q},
-     s->scores + row * NAME(WIDE), NAME(WIDE), false, s->panel->head, NULL);
-  }
+  const NAME(rows_of_a) keys = {.data = k, .row = step, .step = feature};
+  NAME(strips_below)
+  (count, s->width, 0, s->panel->head, keys, s->q, NAME(WIDE), (NAME(ahead)){.from = s->q}, s->scores, NAME(WIDE),
+   false, s->panel->head, NULL);
 }
 
 /* Products become scores. */
@@ -297,13 +295,10 @@ ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors, bool
 
 /* y = v^T scores, of one block. */
 static void NAME(weigh)(const NAME(state) * s, const T *v, int64_t step, int64_t feature, int64_t count, T *y) {
-  int64_t n = s->panel->v_head;
-  for (int64_t row = 0, rows; row < n; row += rows) {
-    rows = NAME(strip_rows)(n - row);
-    NAME(strip_any)
-    (rows, s->width, count, v + row * feature, feature, step, s->scores, NAME(WIDE), (NAME(ahead)){.from = s->scores},
-     y + row * NAME(WIDE), NAME(WIDE), false, count, NULL);
-  }
+  const NAME(rows_of_a) features = {.data = v, .row = feature, .step = step};
+  NAME(strips_below)
+  (s->panel->v_head, s->width, 0, count, features, s->scores, NAME(WIDE), (NAME(ahead)){.from = s->scores}, y,
+   NAME(WIDE), false, count, NULL);
 }
 
 /* The same without the values whose share is 0: they may be infinite or NaN. */

@@ -106,24 +106,18 @@ static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first
                         const T *b, const T *next, T *y, nd4c_gemm_matrix to, bool adds, const NAME(ending) * ending) {
   const int64_t strips = (m + TILE_ROWS - 1) / TILE_ROWS;
   NAME(ahead) ahead = {.from = next != NULL ? next : b, .step = next != NULL ? (NAME(WIDE) + strips - 1) / strips : 0};
+  const NAME(rows_of_a) a = {.data = x->a, .row = x->packed ? k : x->a_row, .step = x->a_step, .packed = x->packed};
+  if (to.column_stride == 1) {
+    NAME(strips_below)
+    (m, columns, first, terms, a, b, x->b_step, ahead, y, to.row_stride, adds, x->sum_terms, ending);
+    return;
+  }
   for (int64_t row = 0, rows; row < m; row += rows, ahead.from += terms * ahead.step) {
     rows = NAME(strip_rows)(m - row);
-    int64_t a_row = x->packed ? 1 : x->a_row, a_step = x->packed ? rows : x->a_step;
-    const T *a = x->a + row * (x->packed ? k : x->a_row) + first * a_step;
-    T *at = y + row * to.row_stride;
-    if (to.column_stride == 1) {
-      NAME(ending) here;
-      if (ending != NULL) {
-        here = *ending;
-        here.addend += here.addend != NULL ? row * here.addend_row : 0;
-        here.y += row * here.y_row;
-      }
-      NAME(strip_any)
-      (rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to.row_stride, adds, x->sum_terms,
-       ending != NULL ? &here : NULL);
-    } else {
-      NAME(strip_apart)(rows, columns, terms, a, a_row, a_step, b, x->b_step, ahead, at, to, adds, x->sum_terms);
-    }
+    const int64_t step = a.packed ? rows : a.step;
+    NAME(strip_apart)
+    (rows, columns, terms, a.data + row * a.row + first * step, a.packed ? 1 : a.row, step, b, x->b_step, ahead,
+     y + row * to.row_stride, to, adds, x->sum_terms);
   }
 }
 

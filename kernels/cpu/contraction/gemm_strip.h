@@ -190,3 +190,48 @@ static void NAME(strip_any)(STRIP_PARAMETERS) {
 #undef STRIP_KIND
 #undef STRIP_KINDS
 #undef STRIP_CALL
+
+#if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
+#define HAS_TALL
+#include "kernels/cpu/contraction/gemm_tall.h"
+#endif
+
+/* Where a lies. */
+typedef struct NAME(rows_of_a) {
+  const T *data;
+  int64_t row, step; /* from row to row, from element to element */
+  bool packed;       /* the rows of a strip lie side by side; `row` elements are of each row, `step` is unused */
+} NAME(rows_of_a);
+
+/* Terms [first, first + terms) of all sums of m rows: strip_any for one strip after the other. The strips prefetch one
+ * after the other, too. */
+static void NAME(strips_below)(int64_t m, int64_t columns, int64_t first, int64_t terms, NAME(rows_of_a) a, const T *b,
+                               int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row, bool adds, int64_t sum_terms,
+                               const NAME(ending) * ending) {
+  int64_t row = 0;
+#ifdef HAS_TALL
+  const bool is_float = (T)0.5 != 0;
+  if (is_float && m >= TILE_ROWS && columns == NAME(WIDE) && terms <= sum_terms) {
+    const int64_t strips = m / TILE_ROWS, step = a.packed ? TILE_ROWS : a.step;
+    NAME(tall_strips)
+    (strips, terms, a.data + first * step, a.packed ? 1 : a.row, step, TILE_ROWS * a.row, b, b_step, ahead, y, y_row,
+     adds, ending);
+    row = strips * TILE_ROWS;
+    ahead.from += strips * terms * ahead.step;
+  }
+#endif
+  for (int64_t rows; row < m; row += rows, ahead.from += terms * ahead.step) {
+    rows = NAME(strip_rows)(m - row);
+    const int64_t step = a.packed ? rows : a.step;
+    NAME(ending) here;
+    if (ending != NULL) {
+      here = *ending;
+      here.addend += here.addend != NULL ? row * here.addend_row : 0;
+      here.y += row * here.y_row;
+    }
+    NAME(strip_any)
+    (rows, columns, terms, a.data + row * a.row + first * step, a.packed ? 1 : a.row, step, b, b_step, ahead,
+     y + row * y_row, y_row, adds, sum_terms, ending != NULL ? &here : NULL);
+  }
+}
+#undef HAS_TALL
