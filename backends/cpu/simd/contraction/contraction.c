@@ -1,13 +1,13 @@
 /* Products of engine simd in f32 and f64, any strides: matmul, its relatives, and sums of products of two operands over
  * named axes. dispatch/choice.c asks the own_* and near_* kernels before the libraries' and the others after them;
  * cpu/README.md lists which class of product goes where. */
-#include <string.h>
-
 #include "backends/cpu/simd/contraction/contraction_ways.h"
 #include "backends/cpu/simd/simd.h"
 
-/* Bytes of b that stay in the L1 cache (NEAREST); packed weights of LARGE bytes and more are read no faster. */
-enum { NEAREST_BYTES = 1 << 15, LARGE_BYTES = 1 << 24 };
+/* Bytes of b that stay in the L1 cache (NEAREST); packed weights of LARGE bytes and more are read no faster.
+ * Multiplications of one product up to which both operands are packed here with AVX2 (NEAR_PACKED), and up to which a
+ * batch in f32 is computed here (NEAR_BATCH). */
+enum { NEAREST_BYTES = 1 << 15, LARGE_BYTES = 1 << 24, NEAR_PACKED = 1 << 21, NEAR_BATCH = 1 << 18 };
 
 static bool is_single(const nd4c_call *call) {
   return call->outputs[0].dtype == ND4C_FLOAT32;
@@ -26,14 +26,31 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
          nd4c_cpu_decline(reason, reason_size, "the result's rows have gaps");
 }
 
+/* The same with AVX2, where the libraries pack nothing once and call more slowly: batches of 8 x 8 take a tenth of
+ * their time here, products of 24 x 24 to 96 x 96 half. */
+static const char *leave_avx2(const nd4c_cpu_product *p, nd4c_simd_way way, bool single, bool constant) {
+  const double work = (double)p->m * (double)p->n * (double)p->k;
+  if (constant && single && p->batch == 1 && work >= ND4C_PRODUCT_SMALL) {
+    return "the right-hand side is constant: it is packed once";
+  }
+  if (way == ND4C_WAY_PACKED && work > NEAR_PACKED) {
+    return "both operands have to be packed: the libraries do that as well";
+  }
+  return single && p->batch > 1 && work > NEAR_BATCH ? "oneDNN is as fast" : NULL;
+}
+
 /* Why a product that this engine can compute is left to the libraries; NULL if it is not. README.md has the rule.
  * Constant weights by columns that are read once stay here, too: the sums of the libraries are less exact. */
 static const char *leave(const nd4c_cpu_product *given, bool single) {
   nd4c_cpu_product p = *given;
   const nd4c_simd_way chosen = nd4c_simd_product_choose(&p, single ? 4 : 8);
+  const bool constant = (given->b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0;
   double b_bytes = (double)p.k * (double)p.n * (single ? 4 : 8);
-  if (strcmp(nd4c_simd.level, "avx512") != 0) {
-    return "without AVX-512 the libraries are as fast";
+  if (nd4c_simd_level_is("avx2")) {
+    return leave_avx2(given, chosen, single, constant);
+  }
+  if (!nd4c_simd_level_is("avx512")) {
+    return "without AVX2 the libraries are as fast";
   }
   if (chosen == ND4C_WAY_PACKED) {
     return "both operands have to be packed: the libraries do that as well";
@@ -42,7 +59,7 @@ static const char *leave(const nd4c_cpu_product *given, bool single) {
     return NULL;
   }
   bool once = chosen == ND4C_WAY_DOT || chosen == ND4C_WAY_DOTS || (p.m == 1 && b_bytes >= LARGE_BYTES);
-  if ((given->b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0 && !once) {
+  if (constant && !once) {
     return "the right-hand side is constant: the libraries pack it once";
   }
   if ((chosen == ND4C_WAY_ROWS && p.m > 1) || (chosen == ND4C_WAY_DIRECT && (p.batch > 1 || b_bytes > NEAREST_BYTES))) {
