@@ -14,12 +14,14 @@ _MODULE = "nd4c.numpy"
 # -- what the ops lack -----------------------------------------------------------------------------------------------
 
 def _spacing(x):
-    """The distance from x to the next number away from zero; beside the greatest number, to the one before it."""
-    infinite = _op("copysign")(_op("add")(_op("multiply")(x, 0), float("inf")), x)
-    following = _op("nextafter")(x, infinite)
-    before = _op("subtract")(x, _op("nextafter")(x, _op("multiply")(x, 0.0)))
-    distance = _op("where")(_op("is_inf")(following, True, True), before, _op("subtract")(following, x))
-    return _op("where")(_op("is_finite")(x), distance, float("nan"))
+    """The distance from x to the next number away from zero, infinite beside the greatest number; NumPy gives zeros the
+    distance above them, and float16 that to the next greater number, whatever the sign of x."""
+    if x.dtype.name == "float16":
+        distance = _op("subtract")(_op("nextafter")(x, float("inf")), x)
+        return _op("where")(_op("is_finite")(x), distance, float("nan"))
+    whole = _dtypes.by_name["int%d" % x.dtype.bits].number
+    bits = _op("bit_cast")(_op("add")(x, 0.0), whole)  # -0.0 becomes 0.0
+    return _op("subtract")(_op("bit_cast")(_op("add")(bits, 1), x.dtype.number), x)
 
 
 def _halves(x):
@@ -29,19 +31,27 @@ def _halves(x):
     return _op("copysign")(fraction, x), whole
 
 
+def _exponents(wide, mantissa, above):
+    """frexp's exponents of float32 or float64 from their bits, where no number is subnormal; `above`: the bias."""
+    whole = _dtypes.by_name["uint%d" % wide.dtype.bits].number
+    high = _cast(_op("bitwise_right_shift")(_op("bit_cast")(wide, whole), mantissa), _dtypes.by_name["int32"])
+    mask = 2 ** (wide.dtype.bits - 1 - mantissa) - 1
+    biased = _op("bitwise_and")(high, mask)
+    none = _op("less")(_op("bitwise_and")(_op("add")(biased, 1), mask), 2)  # zeros, infinities, NaN
+    return _op("where")(none, 0, _op("subtract")(biased, above))
+
+
 def _mantissa(x):
     """frexp: x = mantissa * 2**exponent with a mantissa from 0.5 to 1; zeros, infinities and NaN have the exponent 0."""
-    plain = _op("logical_and")(_op("is_finite")(x), _op("not_equal")(x, 0.0))
-    wide = _cast(x, _dtypes.by_name["float64"])
-    small = _op("less")(_op("abs")(wide), 2.0 ** -1000)
-    scaled = _op("where")(small, _op("multiply")(wide, 2.0 ** 100), wide)
-    bits = _op("bit_cast")(scaled, _dtypes.by_name["int64"].number)
-    exponent = _op("subtract")(_op("bitwise_and")(_op("bitwise_right_shift")(bits, 52), 0x7ff), 1022)
-    exponent = _op("where")(small, _op("subtract")(exponent, 100), exponent)
-    bits = _op("bitwise_or")(_op("bitwise_and")(bits, ~(0x7ff << 52)), 1022 << 52)
-    mantissa = _op("bit_cast")(bits, _dtypes.by_name["float64"].number)
-    return (_op("where")(plain, _cast(mantissa, x.dtype), x),
-            _cast(_op("where")(plain, exponent, 0), _dtypes.by_name["int32"]))
+    if x.dtype.name == "float64":
+        small = _op("less")(_op("abs")(x), 2.0 ** -1022)
+        above = _op("where")(small, _dtypes.by_name["int32"](1074), 1022)
+        exponent = _exponents(_op("where")(small, _op("multiply")(x, 2.0 ** 52), x), 52, above)
+    elif x.dtype.name == "float16":
+        exponent = _exponents(_cast(x, _dtypes.by_name["float32"]), 23, 126)
+    else:
+        exponent = _exponents(_cast(x, _dtypes.by_name["float64"]), 52, 1022)
+    return _op("ldexp")(x, _op("negative")(exponent)), exponent
 
 
 def _quotient(x1, x2):
