@@ -1,6 +1,8 @@
 """The manners of NumPy 2 in the calls that surprise first: Python's numbers beyond a dtype, rules of casting, dtypes of sums,
 reductions of one element, shapes of no element. Each test makes one call with NumPy and with nd4c.numpy."""
 import operator
+import platform
+import warnings
 
 import numpy as np
 import pytest
@@ -176,6 +178,40 @@ def test_full_at_the_ends_of_dtypes(dtype):
         if dtype is None and value == 2 ** 64:
             continue  # an array of objects in NumPy
         alike(lambda m: m.full((2,), value, dtype=dtype), "full(%r, %s)" % (value, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_full_of_floats_that_no_integer_is(dtype):
+    """x86's casts, which NumPy's are: the values are those of NumPy on it, the warnings those of NumPy anywhere."""
+    for value in (np.nan, np.inf, -np.inf, -1.5, 300.5, 3e9, 1e30, 2.0 ** 31, -2.0 ** 31, -2.0 ** 31 - 1, -2.0 ** 31 - 0.5, 2.0 ** 63,
+                  -2.0 ** 63, 2.0 ** 64, np.float64("nan")):
+        text = "full(%r, %s)" % (value, dtype)
+        shown = []
+        for module in (np, xp):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                module.full(2, value, dtype=dtype)
+                module.full_like(module.ones(3, dtype=dtype), value)
+            shown.append([(one.category, str(one.message)) for one in seen])
+        assert shown[0] == shown[1] and all(one.filename == __file__ for one in seen), text
+        if platform.machine() == "x86_64":
+            alike(lambda m: m.full((2,), value, dtype=dtype), text)
+            alike(lambda m: m.full_like(m.ones(3, dtype=dtype), value), text)
+    with warnings.catch_warnings(), xp.errstate(invalid="ignore"):
+        warnings.simplefilter("error")
+        xp.full(2, np.nan, dtype=dtype)
+
+
+@pytest.mark.parametrize("name", ["subtract", "add", "multiply", "maximum"])
+def test_floats_at_places_of_integers_wrap(name):
+    def applied(m, dtype, values):
+        a = m.asarray([3, 100, 7], dtype=dtype)
+        getattr(m, name).at(a, [0, 2, 0], values)
+        return a
+    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        for values in ([5.5, 200, 1.25], 9.75, [-1.5, 300.5, 2], [5, 200, 1]):
+            alike(lambda m: applied(m, dtype, values), "%s.at(%s, %s)" % (name, dtype, values))
+    alike(lambda m: applied(m, "uint64", [2.0 ** 63, 2.0 ** 63 + 2048, 0]), "%s.at of great numbers" % name)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32"])

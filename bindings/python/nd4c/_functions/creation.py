@@ -2,6 +2,8 @@
 objects."""
 import builtins as _builtins
 import ctypes as _ctypes
+import sys as _sys
+import warnings as _warnings
 from math import ceil as _ceil
 from operator import index as _index
 
@@ -16,7 +18,7 @@ from nd4c._memory import is_contiguous as _is_contiguous
 from nd4c._functions.keywords import explained as _explained, unexpected as _unexpected
 from nd4c._functions.manipulation import broadcast_to, list_call as _list_call, moveaxis as _moveaxis, reshape as _reshape
 from nd4c._functions.support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
-from nd4c._symbols import Dim, Symbol, graph_of
+from nd4c._symbols import Dim, Symbol, caller as _caller, graph_of
 
 _float64, _core_empty, _core_zeros = _dtypes.DEFAULTS[float], _core.empty, _core.zeros
 
@@ -75,7 +77,9 @@ def ones(shape, dtype=None, order="C", *, device=None, like=None):
 def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     """An array of one value; an array as the value is broadcast to the shape.
 
-    Shapes: shape, a tuple or one number. Dtypes: dtype; if it is left out, the value's. order: "C" or "F".
+    Shapes: shape, a tuple or one number. Dtypes: dtype; if it is left out, the value's. A float as an integer loses its
+    fraction and wraps; for NaN and what is far out of range the result is NumPy's (of int64 the smallest), with a
+    RuntimeWarning. order: "C" or "F".
     Errors: ValueError for a negative extent, another order or a value that does not broadcast; OverflowError for an
     integer that the dtype does not hold.
 
@@ -86,6 +90,8 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     if order != "C" or like is not None:
         return _laid_out(lambda shape, dtype, device: full(shape, fill_value, dtype, device=device),
                          "full", order, like, shape, dtype, device)
+    if dtype is not None and isinstance(fill_value, float) and _dtypes.of(dtype).kind in "iu":
+        fill_value = _whole_of(fill_value, _dtypes.of(dtype))
     graph = graph_of(shape)
     if type(fill_value) is Dim:
         fill_value = fill_value._graph._array_of(fill_value)
@@ -103,6 +109,30 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
         return _core.full(_shape_of(shape), float(fill_value), wanted,
                           None if device is None else _devices.handle_or_none(device))
     return _made_on(device, lambda: _op("full")(asarray(fill_value, dtype=wanted), _shape_of(shape)))
+
+
+def _whole_of(value, dtype):
+    """A float as an integer of a dtype, as NumPy's cast gives it on x86: C leaves open what NaN and what the register does not
+    hold become, which is the register's smallest integer; in narrower dtypes the low bits of it."""
+    limit = 2 ** 31 if dtype.bits <= 32 and not (dtype.kind == "u" and dtype.bits == 32) else 2 ** 63
+    high = 2 * limit if dtype.kind == "u" and dtype.bits == 64 else limit
+    if not -limit - 1 < value < high:
+        _warn_of_cast()
+        number = 0 if high != limit and value >= high else -limit
+    else:
+        number = int(value)
+    wrapped = number % (1 << dtype.bits)
+    return wrapped - (1 << dtype.bits) if dtype.kind == "i" and wrapped >> dtype.bits - 1 else wrapped
+
+
+def _warn_of_cast():
+    """NumPy's warning, at the caller's line outside the package, unless nd4c.numpy.errstate(invalid="ignore") holds."""
+    settings = _sys.modules.get("nd4c.numpy._errors_state")
+    if settings is not None and settings.geterr()["invalid"] == "ignore":
+        return
+    frame = _caller()
+    place = ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    _warnings.warn_explicit("invalid value encountered in cast", RuntimeWarning, *place)
 
 
 def _is_double(value, dtype):

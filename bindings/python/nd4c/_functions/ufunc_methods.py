@@ -334,4 +334,15 @@ def _in_rounds(function, flat, places, values):
         now = op("equal")(turn, number)
         chosen = ordered[now]
         operands = (flat[chosen],) if values is None else (flat[chosen], _picked(values, order)[now])
-        flat[chosen] = cast(function(*operands), flat.dtype)
+        flat[chosen] = _wrapped(function(*operands), flat.dtype)
+
+
+def _wrapped(values, dtype):
+    """The values in a dtype, as NumPy's casts make integers of floats: by way of a register, whose low bits remain."""
+    if values.dtype.kind != "f" or dtype.kind not in "iu" or dtype.kind == "i" and dtype.bits >= 32:
+        return cast(values, dtype)
+    wrapped = cast(cast(values, _dtypes.by_name["int64"]), dtype)
+    if dtype.bits < 64:
+        return wrapped
+    great = op("where")(op("less")(values, 2.0 ** 64), cast(values, dtype), 0)
+    return op("where")(op("less")(values, 0), wrapped, great)
