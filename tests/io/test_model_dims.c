@@ -14,8 +14,8 @@
 
 enum { FLOAT = 1, INT64 = 7, MOST = 4096, SIZES = 5 };
 
-/* A model of x [n, ...] and y; constants that all have are zero, one, two, three (0-d), v0, v1, v2, v3, v_1, and the
- * least and greatest numbers of 64 and 32 bits ([1]), and scales.
+/* A model of x [n, ...] and y; constants that all have are zero, one, two, three (0-d), v0, v1, v2, v3, v_1, v_2, and
+ * the least and greatest numbers of 64 and 32 bits ([1]), and scales.
  */
 typedef struct dims_case {
   const char *nodes;
@@ -165,6 +165,10 @@ static const dims_case cases[] = {
     {"Slice x v_1 min32 v0 v_1 > z; Add x z > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
     {"Slice x v1 max32 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "2147483647 >= n"},
     {"Slice x min v2 v0 v1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, NULL},
+    /* backward from before the first element */
+    {"Slice x v_2 least v0 v_1 > y", {-1, 3}, {3, 2, 6, 1}, 13, "n >= 2", 1, "Slice: n >= 2"},
+    {"Slice x min32 least v0 v_1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, "Slice: 2147483648 >= n"},
+    {"Slice x min least v0 v_1 > y", {-1, 3}, {3, 1, 6}, 13, NULL, 0, NULL},
     /* sizes that are products with fractions, and quotients; fractions as data */
     {"Shape x > s; Gather s zero > b; Cast b to=1 > f; Gather scales zero > k; Mul f k > g; Floor g > i; Cast i to=7 > "
      "j;"
@@ -196,9 +200,9 @@ static const dims_case cases[] = {
 };
 
 static void add_constants(wire_bytes *graph) {
-  static const char *const scalars[] = {"zero", "one", "two", "three"}, *const lists[] = {"v0", "v1", "v2", "v3",
-                                                                                          "v_1"};
-  static const int64_t one = 1, values[] = {0, 1, 2, 3, -1};
+  static const char *const scalars[] = {"zero", "one", "two", "three"}, *const lists[] = {"v0", "v1",  "v2",
+                                                                                          "v3", "v_1", "v_2"};
+  static const int64_t one = 1, values[] = {0, 1, 2, 3, -1, -2};
   static const char *const bounds[] = {"min", "least", "min32", "max32"};
   static const int64_t numbers[] = {INT64_MIN, -INT64_MAX, INT32_MIN, INT32_MAX}, axes = 3;
   static const float scales[] = {1.5F, 0.375F, 1};
@@ -206,7 +210,7 @@ static void add_constants(wire_bytes *graph) {
   for (int i = 0; i < 4; i++) {
     build_initializer(graph, scalars[i], INT64, 0, NULL, &values[i], sizeof *values);
   }
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 6; i++) {
     build_initializer(graph, lists[i], INT64, 1, &one, &values[i], sizeof *values);
   }
   for (int i = 0; i < 4; i++) {
@@ -333,6 +337,39 @@ static void gives_what_an_import_for_the_shapes_gives(void **state) {
       check_guards(model, &cases[i]);
     }
     nd4c_model_close(model);
+  }
+}
+
+/* As ONNX and ONNX Runtime have it: backward from before the axis, a cut begins at the first element. */
+static void cuts_backward_from_before_the_axis(void **state) {
+  (void)state;
+  static wire_bytes bytes;
+  static const struct {
+    const char *nodes;
+    int64_t rows, size;
+    float first;
+  } cuts[] = {
+      {"Slice x min least v0 v_1 > y", 3, 2, -3},  {"Slice x min32 least v0 v_1 > y", 3, 2, -3},
+      {"Slice x v_2 least v0 v_1 > y", 1, 2, -3},  {"Slice x v_2 least v0 v_1 > y", 2, 2, -3},
+      {"Slice x v_2 least v0 v_1 > y", 3, 4, -1},  {"Slice x v_2 v0 v0 v_1 > y", 1, 0, 0},
+      {"Slice x v_2 v_1 v0 v_1 > y", 1, 0, 0},     {"Slice x v_2 least v0 v_2 > y", 1, 2, -3},
+      {"Slice x min least v_2 v_1 > y", 3, 2, -3}, {"Slice x v_1 least v0 v_1 > y", 1, 2, -3},
+  };
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+    for (int fixed = 0; fixed < 2; fixed++) {
+      const dims_case one = {cuts[i].nodes, {fixed ? cuts[i].rows : -1, 2}, {0}, 13, NULL, 0, NULL};
+      float values[8] = {0};
+      nd4c_model *model = open_case(&one, &bytes);
+      nd4c_array *y = run(model, &one, cuts[i].rows);
+      if (nd4c_array_size(y) != cuts[i].size) {
+        print_error("%s of %lld rows\n", cuts[i].nodes, (long long)cuts[i].rows);
+      }
+      assert_int_equal(nd4c_array_size(y), cuts[i].size);
+      assert_int_equal(nd4c_array_read(y, values, (size_t)cuts[i].size * sizeof *values), ND4C_OK);
+      assert_true(values[0] == cuts[i].first);
+      nd4c_array_release(y);
+      nd4c_model_close(model);
+    }
   }
 }
 
@@ -512,6 +549,7 @@ static void says_that_a_placement_takes_no_dims(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_what_an_import_for_the_shapes_gives),
+      cmocka_unit_test(cuts_backward_from_before_the_axis),
       cmocka_unit_test(imports_once),
       cmocka_unit_test(names_dims_of_its_graph),
       cmocka_unit_test(frees_every_extent_if_asked),

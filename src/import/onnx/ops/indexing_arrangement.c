@@ -128,6 +128,32 @@ static nd4c_status slice_from_inputs(nd4c_onnx_emission *emission, slice_bounds 
   return ND4C_OK;
 }
 
+/* A cut that goes backward from before the axis begins takes the first element in ONNX, and none in nd4c. Of an extent
+ * that is no number yet, which of both it is becomes a guard. */
+static nd4c_status keep_first(nd4c_onnx_emission *emission, slice_bounds *bounds) {
+  const nd4c_onnx_operand x = emission->inputs[0];
+  for (int32_t i = 0; i < bounds->start_count; i++) {
+    int64_t *start = &bounds->starts[i];
+    if (bounds->step_count == 0 || bounds->steps[i] >= 0 || *start >= -1 || nd4c_extent_is_symbolic(*start)) {
+      continue;
+    }
+    int32_t axis = i;
+    if (bounds->axis_count > 0) {
+      ND4C_TRY(nd4c_onnx_fix_axis(emission, x, bounds->axes[i], &axis));
+    }
+    const int64_t extent = nd4c_emitted_get(&emission->emitter, x).shape[axis];
+    const bool is_far = *start <= -INT32_MAX;
+    if (!is_far && nd4c_onnx_assume(emission, ND4C_RELATION_AT_LEAST, extent, -*start)) {
+      continue;
+    }
+    if (!nd4c_onnx_assume(emission, ND4C_RELATION_AT_LEAST, -*start, extent)) {
+      return nd4c_fail(ND4C_UNSUPPORTED, "start %" PRId64 " of an axis whose length only a run tells", *start);
+    }
+    *start = 0;
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status emit_slice(nd4c_onnx_emission *emission) {
   enum { BOUNDS_ARE_INPUTS = 10 };
   slice_bounds bounds = {0};
@@ -151,6 +177,7 @@ static nd4c_status emit_slice(nd4c_onnx_emission *emission) {
     emission->outputs[0] = emission->inputs[0];
     return ND4C_OK;
   }
+  ND4C_TRY(keep_first(emission, &bounds));
   nd4c_attr attrs[] = {nd4c_attr_of_ints("starts", bounds.starts, count),
                        nd4c_attr_of_ints("stops", bounds.stops, count),
                        nd4c_attr_of_ints("axes", bounds.axes, bounds.axis_count),
