@@ -154,6 +154,9 @@ class Module:
         if name.startswith(("os.", "builtins.", "typing_extensions.", "_P.")) or name in ("_P", "_R"):
             self.imports.setdefault(name.partition(".")[0], set())
             return name
+        own = self.values.get(name)
+        if is_class(own) and self.stubs.homes.get(id(own)) == (self.name, name):  # another module may have one of this name
+            return name
         if name in self.stubs.classes:
             return self.imported(*self.stubs.classes[name])
         if name in LIKE:

@@ -239,6 +239,36 @@ def test_runner(session):
             runner.run()
 
 
+def test_steps_of_a_model(session):
+    """As those of a plan: profile(), steps and explain()."""
+    with onnx.load(str(DIGITS)) as model:
+        for before in (model.profile().__enter__, lambda: model.steps):
+            with pytest.raises(ValueError, match="has not run yet"):
+                before()
+        y = model(images(2))
+        assert all(step.runs == 0 for step in model.steps)
+        with model.profile() as profiled:
+            for _ in range(3):
+                model(images(2))
+        assert profiled is model and len(model.steps) > 3
+        assert [step.runs for step in model.steps] == [3] * len(model.steps)
+        assert all(type(step) is nd4c.graph.Step and step.nanoseconds >= 3 * step.least_nanoseconds > 0 for step in model.steps)
+        np.testing.assert_array_equal(np.asarray(model(images(2))), np.asarray(y))
+        assert [step.runs for step in model.steps] == [3] * len(model.steps)  # the profile has ended
+        text = model.explain({"image": (2, 1, 8, 8)})
+        assert all("\n        " + step.kernel in text for step in model.steps) and "why each kernel" in text
+        with pytest.raises(ValueError, match="explain: the model leaves the shape of input 'image' free: give shapes"):
+            model.explain()
+        with pytest.raises(KeyError, match="explain: shapes: the model has no input 'picture'"):
+            model.explain({"picture": (2, 1, 8, 8)})
+    with pytest.raises(ValueError, match="closed"):
+        model.steps
+    with pytest.raises(NotImplementedError, match="placed by devices="):
+        onnx.load(str(DIGITS), devices=["cpu:0"]).explain({"image": (2, 1, 8, 8)})
+    plain = onnx.load(str(DIGITS), optimize=False).explain({"image": (2, 1, 8, 8)})
+    assert plain.count("node '") > text.count("node '")  # load's options hold
+
+
 def test_an_exception_of_progress_ends_the_run(session):
     told = []
 

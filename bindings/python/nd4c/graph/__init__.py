@@ -14,9 +14,10 @@ from nd4c.graph._control import cond, scan, while_loop
 from nd4c.graph._gradient import grad, stop_gradient, value_and_grad
 from nd4c.graph._graph import Graph, Node
 from nd4c.graph._plan import Plan, State, Step
+from nd4c.graph._runner import Runner
 
-__all__ = ["Compiled", "Dim", "Graph", "Node", "Plan", "State", "Step", "Symbol", "compile", "cond", "grad", "scan", "stop_gradient",
-           "value_and_grad", "while_loop"]
+__all__ = ["Compiled", "Dim", "Graph", "Node", "Plan", "Runner", "State", "Step", "Symbol", "compile", "cond", "grad", "scan",
+           "stop_gradient", "value_and_grad", "while_loop"]
 
 
 def __getattr__(name):

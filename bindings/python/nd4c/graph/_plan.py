@@ -12,6 +12,7 @@ from nd4c._creation import asarray
 from nd4c._errors import check, error
 from nd4c._handles import Owner
 from nd4c._library import bind, facts, take_text
+from nd4c.graph._runner import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Plan(Owner):
     ('plan on cpu:0: 1 nodes recorded, 1 after passes, for all numbers of 1 dims', 1)
     >>> "multiply" in g.bind(n=3).plan().explain()
     True
+    >>> runner, x = plan.runner(), nd4c.ones(2, dtype="float32")
+    >>> runner.bind_input("x", x)
+    >>> runner.run()
+    >>> runner.output("y")
+    array([2., 2.], dtype=float32)
     """
 
     _destroy = "nd4c_plan_destroy"
@@ -136,6 +142,10 @@ class Plan(Owner):
             raise error(status)
         return list(map(from_handle, outs))
 
+    def runner(self) -> Runner:
+        """A Runner, to which arrays are bound once for many runs."""
+        return Runner(self)
+
     def prepare(self, **dims: int) -> None:
         """Makes the binding for these numbers of the dims, so that the next run with them finds it.
 
@@ -167,20 +177,13 @@ class Plan(Owner):
 
         Errors: NotImplementedError for a plan whose steps run on other devices than the host.
         """
-        return _Profile(self)
+        return Profile(self, _profile)
 
     @property
     def steps(self) -> Tuple[Step, ...]:
         """The steps, in the order in which they run; of a graph with dims, those of the latest run."""
         with self._used() as opened:
-            return tuple([self._step(opened, index) for index in range(_step_count(opened))])
-
-    def _step(self, opened, index):
-        row = _abi.step_info(struct_size=ctypes.sizeof(_abi.step_info))
-        check(_get_step(opened, index, byref(row)))
-        known = facts(row)
-        known["dtype"] = _dtypes.by_number.get(row.dtype)
-        return Step(**{name: known[name] for name in Step._fields})
+            return steps_of(opened, _step_count(opened), _get_step)
 
     @property
     def bindings(self) -> Dict[str, Any]:
@@ -194,22 +197,34 @@ class Plan(Owner):
         return "<nd4c.graph.Plan: %s -> %s>" % (", ".join(self._inputs) or "nothing", ", ".join(self._outputs) or "nothing")
 
 
-class _Profile:
-    """A block in which a plan is profiled."""
+def steps_of(opened, count, get):
+    """The Steps of an opened plan or model; get: the C function that describes one of them."""
+    steps = []
+    for index in range(count):
+        row = _abi.step_info(struct_size=ctypes.sizeof(_abi.step_info))
+        check(get(opened, index, byref(row)))
+        known = facts(row)
+        known["dtype"] = _dtypes.by_number.get(row.dtype)
+        steps.append(Step(**{name: known[name] for name in Step._fields}))
+    return tuple(steps)
 
-    def __init__(self, plan):
-        self._plan = plan
+
+class Profile:
+    """A block in which a plan or model is profiled; switch: the C function that begins and ends it."""
+
+    def __init__(self, target, switch):
+        self._target, self._switch = target, switch
 
     def __enter__(self):
         self._set(True)
-        return self._plan
+        return self._target
 
     def __exit__(self, *_):
         self._set(False)
 
     def _set(self, on):
-        with self._plan._used() as opened:
-            check(_profile(opened, on))
+        with self._target._used() as opened:
+            check(self._switch(opened, on))
 
 
 class State(Owner):

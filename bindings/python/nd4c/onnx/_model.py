@@ -16,16 +16,21 @@ from nd4c._errors import Error, check, error
 from nd4c._handles import Owner
 from nd4c._library import bind, take_text
 from nd4c._requests import c_text, compile_request
+from nd4c.graph._graph import Graph
+from nd4c.graph._plan import Profile, steps_of
 from nd4c.onnx._calibration import Calibration
 from nd4c.onnx._runner import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+    from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+
+    from nd4c.graph._plan import Step
 
     _Device = Union[Device, str]
 
 _open, _open_memory, _close = (bind("nd4c_model_" + name) for name in ("open", "open_memory", "close"))
+_profile, _step_count, _get_step = (bind("nd4c_model_" + name) for name in ("profile", "step_count", "get_step"))
 _run, _run_data, _report = bind("nd4c_model_run"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
 _ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
@@ -196,6 +201,7 @@ class Model(Owner):
         if calibration is not None and not isinstance(calibration, Calibration):
             calibration = Calibration(calibration)
         options.calibration = None if calibration is None else calibration._open()
+        self._calibration = calibration
         self._bytes = bytes(model) if isinstance(model, (bytes, bytearray, memoryview)) else None
         self.name = "<bytes>" if self._bytes is not None else os.fspath(model)
         self._handle = _opened(self.name if self._bytes is None else self._bytes, options)
@@ -377,17 +383,7 @@ class Model(Owner):
         ValueError: compile: the model leaves the shape of input 'image' free: give shapes
         """
         self._open()
-        known = {value.name: value.shape for value in self.inputs}
-        unknown = set(shapes or ()) - set(known)
-        if unknown:
-            raise KeyError("compile: shapes: the model has no input %r" % unknown.pop())
-        known.update(shapes or {})
-        for name, shape in known.items():
-            if shape is None or not all(isinstance(extent, int) for extent in shape):
-                raise ValueError("compile: the model leaves the shape of input %r free: give shapes" % name)
-        rows = [(ctypes.c_int64 * len(shape))(*shape) for shape in known.values()]
-        ranks = (ctypes.c_int32 * len(rows))(*map(len, rows))
-        pointers = (c_void_p * len(rows))(*map(ctypes.addressof, rows))
+        ranks, pointers, _rows = self._shapes("compile", shapes)
         out = c_void_p()
         with self._used() as opened:
             failure = self._failure(bind("nd4c_model_compile")(opened, target.encode(), ranks, pointers, os.fsencode(path),
@@ -398,6 +394,64 @@ class Model(Owner):
             finally:
                 failure = None  # its traceback has this frame: a cycle would keep the model
         return take_text(out)
+
+    def _shapes(self, where, shapes):
+        """The ranks and shapes of all inputs as the C library reads them, and what they point to."""
+        known = {value.name: value.shape for value in self.inputs}
+        unknown = set(shapes or ()) - set(known)
+        if unknown:
+            raise KeyError("%s: shapes: the model has no input %r" % (where, unknown.pop()))
+        known.update(shapes or {})
+        for name, shape in known.items():
+            if shape is None or not all(isinstance(extent, int) for extent in shape):
+                raise ValueError("%s: the model leaves the shape of input %r free: give shapes" % (where, name))
+        rows = [(ctypes.c_int64 * len(shape))(*shape) for shape in known.values()]
+        return (ctypes.c_int32 * len(rows))(*map(len, rows)), (c_void_p * len(rows))(*map(ctypes.addressof, rows)), rows
+
+    def profile(self) -> Any:
+        """A block in which runs measure their steps; `steps` has the times. They are those of the previous run's plan.
+
+        Errors: ValueError before the first run; NotImplementedError for a model that is interpreted as a whole, and for steps on
+        other devices than the host.
+
+        >>> model, image = nd4c.onnx.load("digits/digits.onnx"), nd4c.zeros((1, 1, 8, 8), dtype="float32")
+        >>> y = model(image)
+        >>> with model.profile():
+        ...     y = model(image)
+        >>> model.steps[0].runs
+        1
+        """
+        return Profile(self, _profile)
+
+    @property
+    def steps(self) -> Tuple[Step, ...]:
+        """The steps of the previous run's plan, in the order in which they run; those of parts follow one another."""
+        count = ctypes.c_int32()
+        with self._used() as opened:
+            check(_step_count(opened, byref(count)))
+            return steps_of(opened, count.value, _get_step)
+
+    def explain(self, shapes: Optional[Mapping[str, Sequence[int]]] = None) -> str:
+        """A text: for each step of a plan for these shapes which engines were asked, why they declined, and what took it. The plan
+        is made for the text. shapes by input; shapes that the model declares completely may be left out.
+
+        Errors: KeyError for an unknown input; ValueError where a shape is left free; NotImplementedError for a model that is
+        interpreted, and for one whose nodes are placed on several devices.
+
+        >>> "conv" in nd4c.onnx.load("digits/digits.onnx").explain({"image": (1, 1, 8, 8)})
+        True
+        """
+        settings, out = self._settings, c_void_p()
+        if settings.devices is not None:
+            raise NotImplementedError("explain: the model's nodes are placed by devices=, which a plan for a text lacks")
+        ranks, pointers, _rows = self._shapes("explain", shapes)
+        with self._used() as opened:
+            check(bind("nd4c_model_graph")(opened, None, ranks, pointers, byref(out)))
+        graph = Graph(_handle=out.value)
+        with graph.plan(device=self._device, optimize=settings.optimize, passes=settings.passes, precision=settings.precision,
+                        math=settings.math, compile_options=settings.compile_options, compile_memory=settings.compile_memory,
+                        compiled=settings.compiled, calibration=self._calibration) as plan:
+            return plan.explain()
 
     def report(self) -> str:
         """The report of the previous run: passes, kernels, or the node that kept the model from being a graph.
