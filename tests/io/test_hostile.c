@@ -393,6 +393,33 @@ static void large_constants_cost_nothing(void **state) {
   nd4c_model_close(model);
 }
 
+/* What a machine could not hold is not read either: a run would take minutes. As a graph, and interpreted, as the
+ * output of all values has it. */
+static void large_constants_are_not_reduced(void **state) {
+  (void)state;
+  const int64_t huge[] = {1 << 21, 1 << 21}, two[] = {2};
+  for (int interpreted = 0; interpreted < 2; interpreted++) {
+    const nd4c_model_options options = {.struct_size = sizeof options, .all_intermediates = interpreted == 1};
+    static const char *const ops[] = {"ConstantOfShape s > c; ReduceSum c > y",
+                                      "ConstantOfShape s > c; ReduceMax c > y", "ConstantOfShape s > c; ArgMax c > y"};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+      wire_bytes graph = {0}, bytes = {0};
+      nd4c_model *model = NULL;
+      nd4c_array *outputs[2] = {0};
+      build_nodes(&graph, ops[i]);
+      build_initializer(&graph, "s", 7, 1, two, huge, sizeof huge);
+      build_name(&graph, 12, "y");
+      build_model(&bytes, &graph, 13);
+      assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, &options, NULL, NULL, &model), ND4C_OK);
+      const nd4c_status status = nd4c_model_run(model, NULL, NULL, NULL, 0, outputs, nd4c_model_output_count(model));
+      if (status != ND4C_MEMORY || strstr(nd4c_error_message(), "reads a constant of 17592186044416 bytes") == NULL) {
+        fail_msg("%s: %s \"%s\"", ops[i], nd4c_status_name(status), nd4c_error_message());
+      }
+      nd4c_model_close(model);
+    }
+  }
+}
+
 /* Short loops in each other: 64^4 rounds in some 300 bytes, of which the import unrolls the outermost loop alone. */
 static void unrolled_loops_have_few_nodes(void **state) {
   (void)state;
@@ -442,6 +469,7 @@ int main(void) {
                                      cmocka_unit_test(names_functions),
                                      cmocka_unit_test(refuses_at_import),
                                      cmocka_unit_test(large_constants_cost_nothing),
+                                     cmocka_unit_test(large_constants_are_not_reduced),
                                      cmocka_unit_test(unrolled_loops_have_few_nodes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

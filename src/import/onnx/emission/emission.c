@@ -5,6 +5,7 @@
 
 #include "array/array.h"
 #include "array/shape.h"
+#include "base/os.h"
 #include "base/status.h"
 #include "device/device.h"
 #include "dispatch/execute.h"
@@ -149,6 +150,24 @@ static nd4c_status worth_folding(const nd4c_op_def *def, const nd4c_array *const
   return ND4C_OK;
 }
 
+/* A constant may be a view of one element in any shape. A reduction reads it whole, without the memory for it, and one
+ * that the machine could not hold would keep a run busy for minutes or days. */
+static nd4c_status check_reduction(const nd4c_op_def *def, const nd4c_array *const *arrays, int32_t count) {
+  const int64_t machine = nd4c_os_memory_bytes();
+  for (int32_t i = 0; i < count && def->info.category == ND4C_CATEGORY_REDUCTION && machine > 0; i++) {
+    int64_t bytes = 0;
+    if (arrays[i] != NULL) {
+      ND4C_TRY(nd4c_shape_bytes(nd4c_array_dtype(arrays[i]), nd4c_array_rank(arrays[i]), nd4c_array_shape(arrays[i]),
+                                &bytes));
+    }
+    if (bytes > machine) {
+      return nd4c_fail(ND4C_MEMORY, "%s reads a constant of %" PRId64 " bytes, and the machine has %" PRId64,
+                       def->info.name, bytes, machine);
+    }
+  }
+  return ND4C_OK;
+}
+
 /* Computes the op and gives its results as constants. */
 static nd4c_status compute(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_array *const *arrays,
                            int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *outputs,
@@ -196,6 +215,9 @@ static nd4c_status try_folding(nd4c_onnx_emission *emission, const nd4c_op_def *
   }
   const bool kept = !interprets && def->info.op == ND4C_OP_dequantize_linear;
   *folded = !kept && !nd4c_onnx_has_symbolic(attrs, attr_count) && all_known(emission, inputs, input_count, arrays);
+  if (*folded) {
+    ND4C_TRY(check_reduction(def, arrays, input_count));
+  }
   if (*folded && !interprets) {
     ND4C_TRY(worth_folding(def, arrays, input_count, attrs, attr_count, folded));
   }
