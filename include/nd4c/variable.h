@@ -57,29 +57,36 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  *     activations  tanh, sigmoid, relu, leaky_relu, gelu, swish, softplus, softmax, log_softmax, elu, selu, celu, mish,
  *                  softsign, hard_sigmoid, hard_swish, hard_tanh, rectified_tanh, log_sigmoid, tanh_shrink, shrink,
  *                  threshold, prelu, glu, crelu, swiglu
- *     sums         sum, mean, prod, max, min, var, std, vector_norm, norm1, norm2, norm_max, norm_p, abs_min, abs_mean,
- *                  sum_square, logsumexp, nansum, cumulative_sum, cumulative_prod, diff
+ *     sums         sum, mean, prod, max, min, ptp, var, std, vector_norm, norm1, norm2, norm_max, norm_p, abs_min,
+ *                  abs_mean, sum_square, logsumexp, nansum, nanmean, nanvar, nanstd, cumulative_sum, cumulative_prod,
+ *                  diff
  *     losses       mse_loss, l1_loss, huber_loss, smooth_l1_loss, hinge_loss, softmax_cross_entropy, nll_loss,
  *                  sigmoid_cross_entropy, poisson_nll_loss, kl_divergence, all of them without weights
  *     layers       matmul, linear, conv, conv_transpose (without auto_pad and output_shape), attention (without past
  *                  keys, lengths of keys and windows), max_pool, average_pool, global_average_pool, global_max_pool;
  *                  an activation in linear or conv: relu, sigmoid and tanh
  *     products     einsum, tensordot, inner, outer, vecdot, matvec, vecmat, kron, multi_dot (of at most 16 arrays),
- * cross norms        layer_norm, rms_norm, batch_norm, batch_norm_training, group_norm, instance_norm shapes reshape,
- * flatten, squeeze, expand_dims, atleast_nd, transpose, matrix_transpose, swapaxes, moveaxis, broadcast_to, concat,
- * stack, slice, select, flip, roll, tile, repeat, pad (of x), unfold, sliding_window_view, im2col, col2im,
- * depth_to_space, space_to_depth, reverse_sequence, tril, triu, matrix_band_part, diag, diagonal, diag_embed,
- * matrix_set_diag, trace picks        gather, take, embedding_lookup, gather_elements, take_along_axis, gather_nd,
- * masked_fill, scatter_add, scatter_elements and scatter_nd that add, segment_sum order        sort, and the values of
- * top_k, kth_value, cumulative_max and cumulative_min
+ *                  cross
+ *     matrices     inv, det, slogdet, solve, triangular_solve, cholesky, cholesky_solve, matrix_power (of at most 32)
+ *     norms        layer_norm, rms_norm, batch_norm, batch_norm_training, group_norm, instance_norm
+ *     shapes       reshape, flatten, squeeze, expand_dims, atleast_nd, transpose, matrix_transpose, swapaxes, moveaxis,
+ *                  broadcast_to, concat, stack, slice, select, flip, roll, tile, repeat, pad (of x), unfold,
+ *                  sliding_window_view, im2col, col2im, depth_to_space, space_to_depth, reverse_sequence, tril, triu,
+ *                  matrix_band_part, diag, diagonal, diag_embed, matrix_set_diag, trace
+ *     picks        gather, take, embedding_lookup, gather_elements, take_along_axis, gather_nd, masked_fill,
+ *                  put_along_axis, scatter_update, scatter_add, scatter_subtract, segment_sum; scatter_elements and
+ *                  scatter_nd that replace, add or subtract
+ *     order        sort, median, quantile, and the values of top_k, kth_value, cumulative_max and cumulative_min
  *
- * Convolutions and pools need numbers as spatial extents, concat, slice, select and diagonals along their axes, and
- * attention as heads and features; pads that repeat elements, windows, repeat with several numbers, gather_nd with
- * batches and take without an axis need numbers as all extents of x; other extents may be dims. Equal elements share
- * the gradient of max and min over axes, and of norms that are one size; of two equal operands the first has that of
- * maximum and minimum, and of a window its first largest cell that of max_pool. Where std or a norm is 0, it has the
- * gradient 0. That of cholesky is symmetric, though one triangle is read; det needs an inverse, so that a plan fails
- * for a singular matrix (ARGUMENT). A refused call changes nothing. */
+ * Convolutions and pools need numbers as spatial extents, concat, slice, select, diagonals, median and quantile along
+ * their axes, and attention as heads and features; pads that repeat elements, windows, repeat with several numbers,
+ * gather_nd with batches and take without an axis need numbers as all extents of x, and updates that replace elements
+ * as all of theirs; other extents may be dims. Equal elements share the gradient of max, min and ptp over axes, and of
+ * norms that are one size; of two equal operands the first has that of maximum and minimum, of a window its first
+ * largest cell that of max_pool, of equal elements those in the places of a sorted line that of sort, median and
+ * quantile, and of several updates of one element the last. Where std or a norm is 0, it has the gradient 0; NaN has 0
+ * from reductions without NaN. That of cholesky is symmetric, though one triangle is read; det needs an inverse, so
+ * that a plan fails for a singular matrix (ARGUMENT). A refused call changes nothing. */
 ND4C_API nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count,
                                          nd4c_value *gradients);
 

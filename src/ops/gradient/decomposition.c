@@ -81,6 +81,66 @@ ND4C_GRADIENT(solution) {
   return nd4c_emit_unary(e, ND4C_OP_negative, *gradient, gradient);
 }
 
+/* The gradient of the matrix: -h x^T, where h is that of b. */
+static nd4c_status back_to_matrix(nd4c_emitter *e, const nd4c_gradient_step *step, bool vector, nd4c_emitted h,
+                                  nd4c_emitted *matrix) {
+  nd4c_emitted x = ND4C_EMITTED_NONE;
+  ND4C_TRY(as_column(e, vector, step->output, &x));
+  TURN(x, &x);
+  BINARY(matmul, h, x, matrix);
+  return nd4c_emit_unary(e, ND4C_OP_negative, *matrix, matrix);
+}
+
+/* A triangle without the diagonal, where `k` is 1. */
+static nd4c_status keep_triangle(nd4c_emitter *e, bool upper, int64_t k, nd4c_emitted x, nd4c_emitted *y) {
+  const nd4c_attr from = nd4c_attr_of_int("k", upper ? k : -k);
+  return nd4c_emit(e, upper ? ND4C_OP_triu : ND4C_OP_tril, &x, 1, &from, 1, y);
+}
+
+/* As solution, with the triangle that is read, and its transpose for an adjoint; of a unit diagonal nothing is read. */
+ND4C_GRADIENT(by_triangle) {
+  const nd4c_attr_value *attrs = step->attrs;
+  const bool vector = nd4c_emitted_get(e, step->inputs[1]).rank == 1,
+             adjoint = attrs[ND4C_ATTR_triangular_solve_adjoint].as.i != 0,
+             unit = attrs[ND4C_ATTR_triangular_solve_unit_diagonal].as.i != 0;
+  const nd4c_attr turned[] = {{"upper", attrs[ND4C_ATTR_triangular_solve_upper]},
+                              nd4c_attr_of_bool("adjoint", !adjoint),
+                              nd4c_attr_of_bool("unit_diagonal", unit)};
+  const int64_t last = -1;
+  nd4c_emitted inputs[] = {step->inputs[0], ND4C_EMITTED_NONE};
+  ND4C_TRY(as_column(e, vector, step->given, &inputs[1]));
+  ND4C_TRY(nd4c_emit(e, ND4C_OP_triangular_solve, inputs, 2, turned, 3, gradient));
+  if (index == 1) {
+    return vector ? nd4c_emit_axes(e, ND4C_OP_squeeze, *gradient, 1, &last, gradient) : ND4C_OK;
+  }
+  ND4C_TRY(back_to_matrix(e, step, vector, *gradient, gradient));
+  if (adjoint) {
+    TURN(*gradient, gradient);
+  }
+  return keep_triangle(e, attrs[ND4C_ATTR_triangular_solve_upper].as.i != 0, unit, *gradient, gradient);
+}
+
+/* As solution, of a symmetric matrix: a a^T has the gradient s, and its factor the triangle of (s + s^T) a; with the
+ * upper factor of a^T a, that of a (s + s^T). */
+ND4C_GRADIENT(by_factor) {
+  const bool vector = nd4c_emitted_get(e, step->inputs[1]).rank == 1,
+             upper = step->attrs[ND4C_ATTR_cholesky_solve_upper].as.i != 0;
+  const nd4c_attr same = {"upper", step->attrs[ND4C_ATTR_cholesky_solve_upper]};
+  const int64_t last = -1;
+  nd4c_emitted inputs[] = {step->inputs[0], ND4C_EMITTED_NONE}, turned = ND4C_EMITTED_NONE;
+  ND4C_TRY(as_column(e, vector, step->given, &inputs[1]));
+  ND4C_TRY(nd4c_emit(e, ND4C_OP_cholesky_solve, inputs, 2, &same, 1, gradient));
+  if (index == 1) {
+    return vector ? nd4c_emit_axes(e, ND4C_OP_squeeze, *gradient, 1, &last, gradient) : ND4C_OK;
+  }
+  ND4C_TRY(back_to_matrix(e, step, vector, *gradient, gradient));
+  TURN(*gradient, &turned);
+  BINARY(add, *gradient, turned, gradient);
+  ND4C_TRY(keep_triangle(e, upper, 0, inputs[0], &inputs[0])); /* the other one is not read */
+  BINARY(matmul, upper ? inputs[0] : *gradient, upper ? *gradient : inputs[0], gradient);
+  return keep_triangle(e, upper, 0, *gradient, gradient);
+}
+
 /* -- factors ------------------------------------------------------------------------------------------------------- */
 
 /* The lower triangle with half of the diagonal. */

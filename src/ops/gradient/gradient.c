@@ -25,10 +25,11 @@ nd4c_gradient_rule nd4c_gradient_find(nd4c_op op) {
 
 nd4c_gradient_rule nd4c_gradient_find_any(nd4c_op op) {
   static const nd4c_gradient_row *const families[] = {
-      nd4c_gradient_reduction,  nd4c_gradient_loss,          nd4c_gradient_mathematics,  nd4c_gradient_layer,
-      nd4c_gradient_pool,       nd4c_gradient_normalization, nd4c_gradient_arrangement,  nd4c_gradient_attention,
-      nd4c_gradient_functions,  nd4c_gradient_units,         nd4c_gradient_moves,        nd4c_gradient_picks,
-      nd4c_gradient_statistics, nd4c_gradient_products,      nd4c_gradient_decomposition};
+      nd4c_gradient_reduction,  nd4c_gradient_loss,          nd4c_gradient_mathematics,   nd4c_gradient_layer,
+      nd4c_gradient_pool,       nd4c_gradient_normalization, nd4c_gradient_arrangement,   nd4c_gradient_attention,
+      nd4c_gradient_functions,  nd4c_gradient_units,         nd4c_gradient_moves,         nd4c_gradient_picks,
+      nd4c_gradient_statistics, nd4c_gradient_products,      nd4c_gradient_decomposition, nd4c_gradient_replacements,
+      nd4c_gradient_quantiles};
   const nd4c_gradient_rule rule = nd4c_gradient_find(op);
   return rule != NULL ? rule : find(op, families, sizeof families / sizeof families[0]);
 }

@@ -202,9 +202,12 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(cumulative_min, running_best)     \
   X(masked_fill, filled)              \
   X(scatter_add, added_slices)        \
+  X(scatter_subtract, taken_slices)   \
   X(scatter_elements, added_elements) \
   X(scatter_nd, added_at_positions)   \
   X(segment_sum, segment_sums)
+#define ND4C_GRADIENT_REPLACEMENTS(X) X(put_along_axis, put) X(scatter_update, updated)
+#define ND4C_GRADIENT_QUANTILES(X) X(median, median) X(quantile, quantile)
 #define ND4C_GRADIENT_STATISTICS(X)       \
   X(prod, product_of_all)                 \
   X(var, variance)                        \
@@ -219,6 +222,10 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(abs_mean, mean_of_sizes)              \
   X(logsumexp, logarithm_of_exponentials) \
   X(nansum, sum_without_nan)              \
+  X(nanmean, mean_without_nan)            \
+  X(nanvar, variance_without_nan)         \
+  X(nanstd, deviation_without_nan)        \
+  X(ptp, spread)                          \
   X(cumulative_sum, running_sum)          \
   X(cumulative_prod, running_product)     \
   X(diff, differences)
@@ -238,6 +245,8 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(det, determinant)                  \
   X(slogdet, logarithm_of_determinant) \
   X(solve, solution)                   \
+  X(triangular_solve, by_triangle)     \
+  X(cholesky_solve, by_factor)         \
   X(cholesky, factor)                  \
   X(matrix_power, power_of_matrix)
 #define ND4C_GRADIENT_ATTENTION(X) X(attention, attention)
@@ -251,7 +260,8 @@ extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activa
     nd4c_gradient_reduction[], nd4c_gradient_loss[], nd4c_gradient_mathematics[], nd4c_gradient_layer[],
     nd4c_gradient_pool[], nd4c_gradient_normalization[], nd4c_gradient_arrangement[], nd4c_gradient_attention[],
     nd4c_gradient_functions[], nd4c_gradient_units[], nd4c_gradient_moves[], nd4c_gradient_picks[],
-    nd4c_gradient_statistics[], nd4c_gradient_products[], nd4c_gradient_decomposition[];
+    nd4c_gradient_statistics[], nd4c_gradient_products[], nd4c_gradient_decomposition[], nd4c_gradient_replacements[],
+    nd4c_gradient_quantiles[];
 
 /* The rule of an op of ND4C_GRADIENT_TABLE; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
@@ -283,6 +293,13 @@ nd4c_status nd4c_gradient_before(nd4c_emitter *e, int64_t activation, nd4c_emitt
 /* The gradient of input 0 of an op whose elements are elements of that input (moves.c). */
 nd4c_status nd4c_gradient_move_back(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op,
                                     nd4c_emitted *gradient);
+/* An op with the attributes of the op that was emitted (moves.c). */
+nd4c_status nd4c_gradient_emit_alike(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op,
+                                     const nd4c_emitted *inputs, int32_t input_count, nd4c_emitted *y);
+/* What a scatter that replaces elements gives back to x and to its updates, `places` being their shape
+ * (replacements.c). */
+nd4c_status nd4c_gradient_replace(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op, int32_t index,
+                                  const nd4c_emitted_info *places, nd4c_emitted *gradient);
 /* s (1 + alpha x (1 - s)) with s = sigmoid(alpha x) (mathematics.c). */
 nd4c_status nd4c_gradient_swish_slope(nd4c_emitter *e, nd4c_emitted x, double alpha, nd4c_emitted *slope);
 /* Whether an axis is among those of a reduction; no list: all are (reduction.c). */
@@ -296,6 +313,16 @@ nd4c_status nd4c_gradient_spread(nd4c_emitter *e, const nd4c_gradient_step *step
 /* What is given where x, in the shape of the input, is the result, shared evenly by equal elements. */
 nd4c_status nd4c_gradient_share(nd4c_emitter *e, const nd4c_gradient_step *step, const nd4c_attr_value *axes,
                                 nd4c_emitted x, nd4c_emitted *gradient);
+/* The input of a reduction with the reduced axes joined to a last one, and back (statistics.c). */
+typedef struct nd4c_gradient_lines {
+  int32_t rank, kept;                                /* of x, and axes in front of the last one */
+  int64_t order[ND4C_MAX_RANK], back[ND4C_MAX_RANK]; /* of transpose, there and back */
+  int64_t moved[ND4C_MAX_RANK],
+      joined[ND4C_MAX_RANK + 1]; /* extents transposed, and joined: -1, if no number is known */
+} nd4c_gradient_lines;
+nd4c_status nd4c_gradient_to_lines(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes,
+                                   nd4c_gradient_lines *lines, nd4c_emitted *y);
+nd4c_status nd4c_gradient_from_lines(nd4c_emitter *e, const nd4c_gradient_lines *lines, nd4c_emitted *y);
 /* The sum over all axes but one: a list of that axis's length (normalization.c). */
 nd4c_status nd4c_gradient_sum_apart(nd4c_emitter *e, nd4c_emitted x, int32_t axis, nd4c_emitted *sum);
 

@@ -12,11 +12,9 @@ static int32_t axis_from(int64_t axis, int32_t rank) {
 
 enum { MOST_ATTRS = 8 };
 
-/* An op with the attributes of the op that was emitted, on `first` in place of its first input. */
-static nd4c_status emit_alike(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op, nd4c_emitted first,
-                              nd4c_emitted *y) {
+nd4c_status nd4c_gradient_emit_alike(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op,
+                                     const nd4c_emitted *inputs, int32_t input_count, nd4c_emitted *y) {
   const nd4c_op_info *schema = &nd4c_op_get_def(op)->info;
-  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS] = {first};
   nd4c_attr attrs[MOST_ATTRS];
   if (schema->attr_count > MOST_ATTRS) {
     return nd4c_fail(ND4C_INTERNAL, "the gradient of %s has room for %d attributes", schema->name, (int)MOST_ATTRS);
@@ -24,10 +22,17 @@ static nd4c_status emit_alike(nd4c_emitter *e, const nd4c_gradient_step *step, n
   for (int32_t i = 0; i < schema->attr_count; i++) {
     attrs[i] = (nd4c_attr){schema->attrs[i].name, step->attrs[i]};
   }
+  return nd4c_emit(e, op, inputs, input_count, attrs, schema->attr_count, y);
+}
+
+/* The same on `first` in place of the first input. */
+static nd4c_status emit_alike(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_op op, nd4c_emitted first,
+                              nd4c_emitted *y) {
+  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS] = {first};
   for (int32_t i = 1; i < step->input_count; i++) {
     inputs[i] = step->inputs[i];
   }
-  return nd4c_emit(e, op, inputs, step->input_count, attrs, schema->attr_count, y);
+  return nd4c_gradient_emit_alike(e, step, op, inputs, step->input_count, y);
 }
 
 /* -- any movement -------------------------------------------------------------------------------------------------- */

@@ -129,26 +129,47 @@ ND4C_GRADIENT(added_slices) {
   return index == 0 ? ND4C_OK : nd4c_emit(e, ND4C_OP_gather, inputs, 2, &along, 1, gradient);
 }
 
-static nd4c_status refuse_reduction(int64_t reduction) {
-  return reduction == ND4C_SCATTER_REDUCTION_ADD
-             ? ND4C_OK
-             : nd4c_fail(ND4C_UNSUPPORTED, "of the reductions of a scatter only add has a gradient");
+/* and less of it where something was subtracted */
+ND4C_GRADIENT(taken_slices) {
+  ND4C_TRY(added_slices(e, step, index, gradient));
+  return index == 0 ? ND4C_OK : nd4c_emit_unary(e, ND4C_OP_negative, *gradient, gradient);
+}
+
+/* The gradient of a scatter's update, of which *gradient is what the result has in its places. */
+static nd4c_status by_reduction(nd4c_emitter *e, int64_t reduction, nd4c_emitted *gradient) {
+  return reduction == ND4C_SCATTER_REDUCTION_ADD ? ND4C_OK
+         : reduction == ND4C_SCATTER_REDUCTION_SUBTRACT
+             ? nd4c_emit_unary(e, ND4C_OP_negative, *gradient, gradient)
+             : nd4c_fail(ND4C_UNSUPPORTED,
+                         "of the reductions of a scatter only none, add and subtract have a gradient");
 }
 
 ND4C_GRADIENT(added_elements) {
   const nd4c_emitted inputs[] = {step->given, step->inputs[1]};
   const nd4c_attr along = nd4c_attr_of_int("axis", step->attrs[ND4C_ATTR_scatter_elements_axis].as.i);
+  const int64_t reduction = step->attrs[ND4C_ATTR_scatter_elements_reduction].as.i;
+  const nd4c_emitted_info places = nd4c_emitted_get(e, step->inputs[2]);
   ND4C_TRY(refuse_index(index, 1));
-  ND4C_TRY(refuse_reduction(step->attrs[ND4C_ATTR_scatter_elements_reduction].as.i));
-  *gradient = step->given;
-  return index == 0 ? ND4C_OK : nd4c_emit(e, ND4C_OP_gather_elements, inputs, 2, &along, 1, gradient);
+  if (reduction == ND4C_SCATTER_REDUCTION_NONE) {
+    return nd4c_gradient_replace(e, step, ND4C_OP_scatter_elements, index, &places, gradient);
+  }
+  ND4C_TRY(nd4c_emit(e, ND4C_OP_gather_elements, inputs, 2, &along, 1, gradient));
+  ND4C_TRY(by_reduction(e, reduction, gradient));
+  *gradient = index == 0 ? step->given : *gradient;
+  return ND4C_OK;
 }
 
 ND4C_GRADIENT(added_at_positions) {
+  const int64_t reduction = step->attrs[ND4C_ATTR_scatter_nd_reduction].as.i;
+  const nd4c_emitted_info places = nd4c_emitted_get(e, step->inputs[2]);
   ND4C_TRY(refuse_index(index, 1));
-  ND4C_TRY(refuse_reduction(step->attrs[ND4C_ATTR_scatter_nd_reduction].as.i));
-  *gradient = step->given;
-  return index == 0 ? ND4C_OK : nd4c_emit_binary(e, ND4C_OP_gather_nd, step->given, step->inputs[1], gradient);
+  if (reduction == ND4C_SCATTER_REDUCTION_NONE) {
+    return nd4c_gradient_replace(e, step, ND4C_OP_scatter_nd, index, &places, gradient);
+  }
+  BINARY(gather_nd, step->given, step->inputs[1], gradient);
+  ND4C_TRY(by_reduction(e, reduction, gradient));
+  *gradient = index == 0 ? step->given : *gradient;
+  return ND4C_OK;
 }
 
 /* Each slice has the gradient of its segment's sum. */

@@ -30,34 +30,44 @@ static nd4c_status run_product(nd4c_emitter *e, nd4c_emitted x, int64_t axis, bo
   return nd4c_emit(e, ND4C_OP_cumulative_prod, &x, 1, attrs, 3, y);
 }
 
-/* For each element of x, the product of the others over the axes: of those before it and of those behind it, so that
- * no zero divides. */
-static nd4c_status multiply_others(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes, nd4c_emitted *y) {
+nd4c_status nd4c_gradient_to_lines(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes,
+                                   nd4c_gradient_lines *lines, nd4c_emitted *y) {
   const nd4c_emitted_info info = nd4c_emitted_get(e, x);
-  int64_t order[ND4C_MAX_RANK], back[ND4C_MAX_RANK], moved[ND4C_MAX_RANK], joined[ND4C_MAX_RANK + 1];
-  nd4c_emitted before = ND4C_EMITTED_NONE, behind = ND4C_EMITTED_NONE;
-  int32_t kept = 0, count = 0;
+  int32_t count = 0;
+  *lines = (nd4c_gradient_lines){.rank = info.rank};
   for (int32_t reduced = 0; reduced < 2; reduced++) {
     for (int32_t i = 0; i < info.rank; i++) {
       if (nd4c_gradient_is_reduced(axes, info.rank, i) == (reduced == 1)) {
-        order[count] = i;
-        moved[count] = info.shape[i];
-        back[i] = count++;
+        lines->order[count] = i;
+        lines->moved[count] = info.shape[i];
+        lines->back[i] = count++;
       }
     }
-    kept = reduced == 0 ? count : kept;
+    lines->kept = reduced == 0 ? count : lines->kept;
   }
-  for (int32_t i = 0; i < kept; i++) {
-    joined[i] = moved[i];
+  for (int32_t i = 0; i < lines->kept; i++) {
+    lines->joined[i] = lines->moved[i];
   }
-  joined[kept] = nd4c_gradient_join_extents(&moved[kept], count - kept);
-  ND4C_TRY(nd4c_emit_axes(e, ND4C_OP_transpose, x, count, order, &x));
-  ND4C_TRY(nd4c_emit_reshape(e, x, kept + 1, joined, &x));
+  lines->joined[lines->kept] = nd4c_gradient_join_extents(&lines->moved[lines->kept], count - lines->kept);
+  ND4C_TRY(nd4c_emit_axes(e, ND4C_OP_transpose, x, count, lines->order, y));
+  return nd4c_emit_reshape(e, *y, lines->kept + 1, lines->joined, y);
+}
+
+nd4c_status nd4c_gradient_from_lines(nd4c_emitter *e, const nd4c_gradient_lines *lines, nd4c_emitted *y) {
+  ND4C_TRY(nd4c_emit_reshape(e, *y, lines->rank, lines->moved, y));
+  return nd4c_emit_axes(e, ND4C_OP_transpose, *y, lines->rank, lines->back, y);
+}
+
+/* For each element of x, the product of the others over the axes: of those before it and of those behind it, so that
+ * no zero divides. */
+static nd4c_status multiply_others(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes, nd4c_emitted *y) {
+  nd4c_gradient_lines lines;
+  nd4c_emitted before = ND4C_EMITTED_NONE, behind = ND4C_EMITTED_NONE;
+  ND4C_TRY(nd4c_gradient_to_lines(e, x, axes, &lines, &x));
   ND4C_TRY(run_product(e, x, -1, false, true, &before));
   ND4C_TRY(run_product(e, x, -1, true, true, &behind));
   BINARY(multiply, before, behind, y);
-  ND4C_TRY(nd4c_emit_reshape(e, *y, count, moved, y));
-  return nd4c_emit_axes(e, ND4C_OP_transpose, *y, count, back, y);
+  return nd4c_gradient_from_lines(e, &lines, y);
 }
 
 ND4C_GRADIENT(product_of_all) {
@@ -217,13 +227,87 @@ ND4C_GRADIENT(logarithm_of_exponentials) {
   return nd4c_emit_binary(e, ND4C_OP_multiply, *gradient, kept, gradient);
 }
 
-ND4C_GRADIENT(sum_without_nan) {
+/* 0 where x is NaN, else y */
+static nd4c_status zero_where_nan(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) {
   nd4c_emitted left_out = ND4C_EMITTED_NONE, zero = ND4C_EMITTED_NONE;
+  UNARY(is_nan, x, &left_out);
+  ND4C_TRY(nd4c_emit_scalar_like(e, *y, 0, &zero));
+  return nd4c_emit_where(e, left_out, zero, *y, y);
+}
+
+ND4C_GRADIENT(sum_without_nan) {
   (void)index;
-  UNARY(is_nan, step->inputs[0], &left_out);
-  ND4C_TRY(nd4c_emit_scalar_like(e, step->given, 0, &zero));
   ND4C_TRY(nd4c_gradient_spread(e, step, &step->attrs[ND4C_ATTR_nansum_axes], gradient));
-  return nd4c_emit_where(e, left_out, zero, *gradient, gradient);
+  return zero_where_nan(e, step->inputs[0], gradient);
+}
+
+/* How many elements that are not NaN each reduction of x joins, in x's dtype and with its axes. */
+static nd4c_status count_numbers(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes, nd4c_emitted *count) {
+  const nd4c_emitted_info info = nd4c_emitted_get(e, x);
+  nd4c_emitted ones = ND4C_EMITTED_NONE;
+  ND4C_TRY(nd4c_emit_full(e, info.dtype, 1, info.rank, info.shape, &ones));
+  ND4C_TRY(zero_where_nan(e, x, &ones));
+  return reduce(e, ND4C_OP_sum, ones, axes, count);
+}
+
+/* g / count, where x is a number */
+ND4C_GRADIENT(mean_without_nan) {
+  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_nanmean_axes];
+  nd4c_emitted x = ND4C_EMITTED_NONE, count = ND4C_EMITTED_NONE;
+  (void)index;
+  ND4C_TRY(nd4c_emit_cast(e, step->inputs[0], nd4c_gradient_wide(nd4c_emitted_get(e, step->inputs[0]).dtype), &x));
+  ND4C_TRY(count_numbers(e, x, axes, &count));
+  ND4C_TRY(nd4c_gradient_spread(e, step, axes, gradient));
+  BINARY(divide, *gradient, count, gradient);
+  return zero_where_nan(e, x, gradient);
+}
+
+/* As deviate, of the elements that are not NaN. */
+static nd4c_status deviate_without_nan(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_emitted *y) {
+  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_nanvar_axes];
+  nd4c_emitted x = step->inputs[0], mean = ND4C_EMITTED_NONE, count = ND4C_EMITTED_NONE;
+  ND4C_TRY(nd4c_emit_cast(e, x, nd4c_gradient_wide(nd4c_emitted_get(e, x).dtype), &x));
+  ND4C_TRY(reduce(e, ND4C_OP_nanmean, x, axes, &mean));
+  ND4C_TRY(count_numbers(e, x, axes, &count));
+  SCALED(subtract, count, step->attrs[ND4C_ATTR_nanvar_correction].as.f, &count);
+  BINARY(subtract, x, mean, y);
+  return nd4c_emit_binary(e, ND4C_OP_divide, *y, count, y);
+}
+
+ND4C_GRADIENT(variance_without_nan) {
+  nd4c_emitted part = ND4C_EMITTED_NONE;
+  (void)index;
+  ND4C_TRY(deviate_without_nan(e, step, &part));
+  ND4C_TRY(nd4c_gradient_spread(e, step, &step->attrs[ND4C_ATTR_nanvar_axes], gradient));
+  BINARY(multiply, *gradient, part, gradient);
+  SCALED(multiply, *gradient, 2, gradient);
+  return zero_where_nan(e, step->inputs[0], gradient);
+}
+
+ND4C_GRADIENT(deviation_without_nan) {
+  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_nanstd_axes];
+  nd4c_emitted part = ND4C_EMITTED_NONE, kept = ND4C_EMITTED_NONE;
+  (void)index;
+  ND4C_TRY(deviate_without_nan(e, step, &part));
+  ND4C_TRY(nd4c_gradient_keep_axes(e, step->inputs[0], axes, step->output, &kept));
+  ND4C_TRY(nd4c_gradient_spread(e, step, axes, gradient));
+  BINARY(multiply, *gradient, part, gradient);
+  BINARY(divide, *gradient, kept, gradient);
+  ND4C_TRY(zero_where(e, kept, 0, gradient));
+  return zero_where_nan(e, step->inputs[0], gradient);
+}
+
+/* What the largest elements are given, less what the smallest are. */
+ND4C_GRADIENT(spread) {
+  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_ptp_axes];
+  nd4c_gradient_step end = *step;
+  nd4c_emitted least = ND4C_EMITTED_NONE;
+  (void)index;
+  ND4C_TRY(reduce(e, ND4C_OP_min, step->inputs[0], axes, &end.output));
+  ND4C_TRY(nd4c_gradient_share(e, &end, axes, step->inputs[0], &least));
+  ND4C_TRY(reduce(e, ND4C_OP_max, step->inputs[0], axes, &end.output));
+  ND4C_TRY(nd4c_gradient_share(e, &end, axes, step->inputs[0], gradient));
+  return nd4c_emit_binary(e, ND4C_OP_subtract, *gradient, least, gradient);
 }
 
 /* -- along an axis ------------------------------------------------------------------------------------------------- */

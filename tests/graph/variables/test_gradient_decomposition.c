@@ -49,6 +49,36 @@ CASE(solutions) {
   return BINARY(add, weigh(graph, first), BINARY(add, weigh(graph, second), weigh(graph, third)));
 }
 
+/* b of one axis, of two, and of more than the matrices have */
+static value each_right_side(nd4c_graph *graph, nd4c_op op, value m, value x, value w, const nd4c_attr *attrs,
+                             int32_t attr_count) {
+  const value vector = ints_op(graph, ND4C_OP_mean, w, "axes", (int64_t[]){1}, 1);
+  const value one = ints_op(graph, ND4C_OP_mean, m, "axes", (int64_t[]){0}, 1);
+  const value first = check_op(graph, op, (value[]){m, w}, 2, attrs, attr_count),
+              second = check_op(graph, op, (value[]){m, vector}, 2, attrs, attr_count),
+              third = check_op(graph, op, (value[]){one, SHAPED(many(graph, x, w), 2, 3, 4)}, 2, attrs, attr_count);
+  return BINARY(add, weigh(graph, first), BINARY(add, weigh(graph, second), weigh(graph, third)));
+}
+
+CASE(triangles) {
+  const value m = matrices(graph, x, w);
+  value all = UNARY(mean, x);
+  for (int bits = 0; bits < 8; bits++) {
+    const nd4c_attr attrs[] = {ATTR_BOOL("upper", bits & 1), ATTR_BOOL("adjoint", bits >> 1 & 1),
+                               ATTR_BOOL("unit_diagonal", bits >> 2)};
+    all = BINARY(add, all, each_right_side(graph, ND4C_OP_triangular_solve, m, x, w, attrs, 3));
+  }
+  return all;
+}
+
+/* Of whole matrices as factors only one triangle is read. */
+CASE(by_factors) {
+  const value m = matrices(graph, x, w);
+  const nd4c_attr lower = ATTR_BOOL("upper", 0), upper = ATTR_BOOL("upper", 1);
+  return BINARY(add, each_right_side(graph, ND4C_OP_cholesky_solve, m, x, w, &lower, 1),
+                each_right_side(graph, ND4C_OP_cholesky_solve, m, x, w, &upper, 1));
+}
+
 CASE(factors) {
   const value s = symmetric(graph, x, w), ss[] = {s};
   const value turned = UNARY(matrix_transpose, OP(cholesky, ss, ATTR_BOOL("upper", 1)));
@@ -67,8 +97,15 @@ static void rules_agree_with_differences(void **unused) {
     const char *what;
     make_loss make;
   } rows[] = {
-      {"inv", inverses},    {"det", determinants}, {"slogdet", logarithms},  {"sign of slogdet", sign_alone},
-      {"solve", solutions}, {"cholesky", factors}, {"matrix_power", powers},
+      {"inv", inverses},
+      {"det", determinants},
+      {"slogdet", logarithms},
+      {"sign of slogdet", sign_alone},
+      {"solve", solutions},
+      {"cholesky", factors},
+      {"matrix_power", powers},
+      {"triangular_solve", triangles},
+      {"cholesky_solve", by_factors},
   };
   (void)unused;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

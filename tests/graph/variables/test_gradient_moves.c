@@ -264,6 +264,52 @@ CASE(added) {
   return BINARY(multiply, first, BINARY(multiply, second, third));
 }
 
+CASE(subtracted) {
+  GRAPH;
+  const nd4c_attr less[] = {check_int("axis", 1), check_int("reduction", ND4C_SCATTER_REDUCTION_SUBTRACT)};
+  const value slices[] = {o->all, WHOLE(graph, ((int64_t[]){1, -1, 1}), 3),
+                          BINARY(multiply, SHAPED(o->x, 6, 1), numbers(graph, 3, (double[]){1, 2, -1}))};
+  const value spots[] = {o->all, WHOLE(graph, ((int64_t[]){0, 3, -1, 2, 2, 2}), 2, 3), o->x};
+  const value places[] = {o->all, WHOLE(graph, ((int64_t[]){5, 0, 5}), 3, 1), o->w};
+  const value first = OP(scatter_subtract, slices, check_int("axis", 1));
+  const value second = check_op(graph, ND4C_OP_scatter_elements, spots, 3, less, 2);
+  const value third = check_op(graph, ND4C_OP_scatter_nd, places, 3, &less[1], 1);
+  return BINARY(multiply, first, BINARY(multiply, second, third));
+}
+
+/* Some elements are replaced twice, and the last update wins. */
+CASE(replaced) {
+  GRAPH;
+  const value spots[] = {o->all, WHOLE(graph, ((int64_t[]){0, 3, -1, 2, 2, 2}), 2, 3), o->x};
+  const value tall[] = {o->all, WHOLE(graph, ((int64_t[]){4, -1, 4, -2, 0, 4}), 2, 3), UNARY(sin, o->x)};
+  const value places[] = {o->all, WHOLE(graph, ((int64_t[]){5, 0, 5}), 3, 1), o->w};
+  const value cells[] = {o->all, WHOLE(graph, ((int64_t[]){5, 0, -1, 3, 5, 0, 5, 0, 2, 2, 0, -4}), 6, 2),
+                         SHAPED(UNARY(cos, o->x), 6)};
+  const value first = OP(scatter_elements, spots, check_int("axis", 1)),
+              third = UNARY(sin, check_op(graph, ND4C_OP_scatter_nd, places, 3, NULL, 0));
+  const value second = OP(scatter_elements, tall, check_int("axis", 0)),
+              fourth = check_op(graph, ND4C_OP_scatter_nd, cells, 3, NULL, 0);
+  return BINARY(multiply, BINARY(add, first, second), BINARY(add, third, fourth));
+}
+
+CASE(put) {
+  GRAPH;
+  const value row[] = {o->all, WHOLE(graph, ((int64_t[]){5, 0, 1, 1, 0, -6, 2, 2}), 2, 4), UNARY(mean, o->w)};
+  const value both[] = {SHAPED(o->all, 2, 12), WHOLE(graph, ((int64_t[]){1, -1, 1}), 1, 3), o->x};
+  const value slices[] = {o->all, WHOLE(graph, ((int64_t[]){1, -1, 1}), 3),
+                          BINARY(multiply, SHAPED(o->x, 6, 1), numbers(graph, 3, (double[]){1, 2, -1}))};
+  const value grid[] = {
+      o->all, WHOLE(graph, ((int64_t[]){4, 1, 1, 4}), 2, 2),
+      SHAPED(BINARY(multiply, SHAPED(UNARY(cos, o->w), 12, 1), numbers(graph, 2, (double[]){1, 3})), 24)};
+  const value flat[] = {grid[2]}, sixteen = OP(slice, flat, INTS("starts", 8), INTS("stops", 24));
+  const value blocks[] = {o->all, grid[1], SHAPED(sixteen, 2, 2, 4)};
+  const value first = SHAPED(OP(put_along_axis, both, check_int("axis", 1)), 6, 4);
+  const value second = OP(put_along_axis, row, check_int("axis", 0));
+  const value third = OP(scatter_update, slices, check_int("axis", 1)),
+              fourth = UNARY(sin, check_op(graph, ND4C_OP_scatter_update, blocks, 3, NULL, 0));
+  return BINARY(multiply, BINARY(add, first, second), BINARY(add, third, fourth));
+}
+
 CASE(segments) {
   GRAPH;
   const value inputs[] = {o->all, WHOLE(graph, ((int64_t[]){1, 0, 1, 3, 3, 1}), 6)};
@@ -280,7 +326,8 @@ static void rules_agree_with_differences(void **unused) {
           NAMED(tile_none) NAMED(repeat) NAMED(repeat_some) NAMED(roll) NAMED(windows) NAMED(blocks) NAMED(columns)
               NAMED(reverse) NAMED(pads) NAMED(triangles) NAMED(diagonals) NAMED(tall_diagonal) NAMED(no_diagonal)
                   NAMED(traces) NAMED(diag) NAMED(embedded) NAMED(take) NAMED(along) NAMED(batches) NAMED(order)
-                      NAMED(best) NAMED(masked) NAMED(added) NAMED(segments)};
+                      NAMED(best) NAMED(masked) NAMED(added) NAMED(subtracted) NAMED(replaced) NAMED(put)
+                          NAMED(segments)};
   (void)unused;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     check_rule(rows[i].what, rows[i].make);
@@ -350,11 +397,19 @@ static value largest_scattered(nd4c_graph *graph, value x, value w) {
   return OP(scatter_nd, inputs, check_int("reduction", ND4C_SCATTER_REDUCTION_MAXIMUM));
 }
 
+static value dims_put(nd4c_graph *graph, value x, value w) {
+  const value inputs[] = {x, WHOLE(graph, ((int64_t[]){0}), 1, 1), SHAPED(UNARY(mean, w), 1, 1)};
+  return OP(put_along_axis, inputs, check_int("axis", 1));
+}
+
 static void what_no_rule_covers_is_refused(void **unused) {
   (void)unused;
   check_refusal(mirrored_dim, "pad: the gradient needs numbers as extents");
   check_refusal(diagonal_of_dims, "diagonal: the gradient of a diagonal needs numbers along its axes");
-  check_refusal(largest_scattered, "scatter_nd: of the reductions of a scatter only add has a gradient");
+  check_refusal(dims_put,
+                "put_along_axis: the gradient of updates that replace elements needs numbers as their extents");
+  check_refusal(largest_scattered,
+                "scatter_nd: of the reductions of a scatter only none, add and subtract have a gradient");
 }
 
 int main(void) {

@@ -39,6 +39,15 @@ typedef struct row {
     }                                                                      \
   }
 
+#define LIST(n, ...)                                                          \
+  {                                                                           \
+    "q", {                                                                    \
+      .kind = ND4C_ATTR_FLOATS, .count = (n), .as.floats = (const double[]) { \
+        __VA_ARGS__                                                           \
+      }                                                                       \
+    }                                                                         \
+  }
+
 static const row rows[] = {
     ROW(prod, false, {0}),
     ROW(prod, true, {0}),
@@ -67,6 +76,24 @@ static const row rows[] = {
     ROW(logsumexp, false, AXES(1, 1)),
     ROW(logsumexp, false, YES("keepdims")),
     ROW(nansum, false, AXES(1, 1)),
+    ROW(nanmean, false, {0}),
+    ROW(nanmean, false, AXES(2, 0, 2), YES("keepdims")),
+    ROW(nanvar, false, AXES(1, 1), FLOATS("correction", 1)),
+    ROW(nanstd, false, AXES(2, 2, 0), YES("keepdims")),
+    ROW(nanstd, false, {0}),
+    ROW(ptp, false, {0}),
+    ROW(ptp, false, AXES(1, -1)),
+    ROW(ptp, false, AXES(2, 0, 1), YES("keepdims")),
+    ROW(median, false, {0}),
+    ROW(median, false, AXES(1, 1)),
+    ROW(median, false, AXES(2, 2, 0), YES("keepdims")),
+    ROW(quantile, false, LIST(1, 0.3)),
+    ROW(quantile, false, LIST(4, 0, 0.9, 0.25, 1), AXES(1, 1)),
+    ROW(quantile, false, LIST(3, 0.2, 0.2, 0.71), AXES(2, -1, 0), YES("keepdims")),
+    ROW(quantile, false, LIST(2, 0.3, 0.5), AXES(1, 2), NUMBER("method", ND4C_QUANTILE_METHOD_LOWER)),
+    ROW(quantile, false, LIST(2, 0.3, 0.5), AXES(1, 2), NUMBER("method", ND4C_QUANTILE_METHOD_HIGHER)),
+    ROW(quantile, false, LIST(3, 0.3, 0.5, 0), AXES(2, 1, 2), NUMBER("method", ND4C_QUANTILE_METHOD_MIDPOINT)),
+    ROW(quantile, false, LIST(3, 0.3, 0.5, 0.9), AXES(1, 0), NUMBER("method", ND4C_QUANTILE_METHOD_NEAREST)),
     ROW(cumulative_sum, false, {0}),
     ROW(cumulative_sum, false, NUMBER("axis", 1), YES("reverse"), YES("include_initial")),
     ROW(cumulative_sum, false, NUMBER("axis", 0), YES("exclusive")),
@@ -148,7 +175,7 @@ static void gradient_at(const row *at, const double *numbers_at, int32_t size, d
 
 static void zeros_and_infinities_have_gradients(void **unused) {
   enum { SIZE_OF_X = 4 };
-  static const struct {
+  const struct { /* not static: lists have addresses */
     row row;
     double x[SIZE_OF_X], dx[SIZE_OF_X];
   } ends[] = {
@@ -164,6 +191,18 @@ static void zeros_and_infinities_have_gradients(void **unused) {
       {ROW(logsumexp, true, {0}), {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, {0, 0, 0, 0}},
       {ROW(logsumexp, true, {0}), {-INFINITY, 1000, 1000, -1000}, {0, 0.5, 0.5, 0}},
       {ROW(nansum, true, {0}), {NAN, 2, NAN, 3}, {0, 1, 0, 1}},
+      {ROW(nanmean, true, {0}), {NAN, 2, NAN, 3}, {0, 0.5, 0, 0.5}},
+      {ROW(nanmean, true, {0}), {NAN, NAN, NAN, NAN}, {0, 0, 0, 0}},
+      {ROW(nanvar, true, {0}), {NAN, 2, 6, NAN}, {0, -2, 2, 0}},
+      {ROW(nanvar, true, FLOATS("correction", 1)), {NAN, 2, 6, NAN}, {0, -4, 4, 0}},
+      {ROW(nanstd, true, {0}), {NAN, 2, 6, NAN}, {0, -0.5, 0.5, 0}},
+      {ROW(nanstd, true, {0}), {NAN, 3, 3, 3}, {0, 0, 0, 0}},
+      {ROW(ptp, true, {0}), {4, 1, 1, 2}, {1, -0.5, -0.5, 0}},
+      {ROW(ptp, true, {0}), {7, 7, 7, 7}, {0, 0, 0, 0}},
+      {ROW(median, true, {0}), {5, 9, 1, 2}, {0.5, 0, 0, 0.5}},
+      {ROW(median, true, {0}), {3, 3, 3, 3}, {0, 0.5, 0.5, 0}}, /* those in the middle, in their order */
+      {ROW(quantile, true, LIST(2, 1, 0.5)), {5, 9, 1, INFINITY}, {0.5, 0.5, 0, 1}},
+      {ROW(quantile, true, LIST(1, 1. / 3)), {5, 9, 1, 2}, {0, 0, 0, 1}},
       {ROW(cumulative_prod, true, {0}), {2, 0, 3, 5}, {1, 2 * (1 + 3 + 15), 0, 0}},
       {ROW(cumulative_prod, true, YES("exclusive")), {2, 0, 3, 5}, {1, 2 + 6, 0, 0}},
       {ROW(cumulative_prod, true, YES("reverse")), {2, 0, 3, 0}, {0, 0, 0, 1 + 3}},
@@ -200,7 +239,11 @@ static void rows_may_be_dims(void **unused) {
     const value spread = OP(std, ts, INTS("axes", 0), ATTR_FLOAT("correction", 1));
     const value whole_of_it = OP(var, ts, INTS("axes", both[0], both[1])), mean = OP(abs_mean, ts, INTS("axes", 0));
     const value running = OP(cumulative_sum, ts, check_int("axis", 0), ATTR_BOOL("include_initial", 1));
-    const value parts = BINARY(multiply, BINARY(multiply, spread, mean), BINARY(add, whole_of_it, UNARY(prod, t)));
+    const value without = BINARY(multiply, OP(nanmean, ts, INTS("axes", 0)), OP(nanstd, ts, INTS("axes", 0)));
+    const value middle = BINARY(add, OP(ptp, ts, INTS("axes", 0)), UNARY(mean, OP(median, ts, INTS("axes", 1))));
+    const value parts =
+        BINARY(add, BINARY(multiply, without, middle),
+               BINARY(multiply, BINARY(multiply, spread, mean), BINARY(add, whole_of_it, UNARY(prod, t))));
     CHECK_OK(nd4c_graph_gradient(graph, BINARY(add, UNARY(sum, parts), UNARY(sum, UNARY(square, running))), &t, 1,
                                  &gradient));
     CHECK_OK(nd4c_graph_output(graph, "dx", gradient));
@@ -214,12 +257,26 @@ static void rows_may_be_dims(void **unused) {
   nd4c_array_release(x);
 }
 
+/* The places in sorted lines are numbers. */
+static void quantiles_need_numbers_along_their_axes(void **unused) {
+  int64_t extents[] = {3, 4};
+  nd4c_graph *graph = NULL;
+  nd4c_value gradient = ND4C_VALUE_NONE;
+  (void)unused;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_dim(graph, "rows", 1, -1, &extents[0]));
+  const value t = check_input(graph, "x", 2, extents), ts[] = {t};
+  assert_int_equal(nd4c_graph_gradient(graph, UNARY(sum, OP(median, ts, INTS("axes", 0))), &t, 1, &gradient),
+                   ND4C_UNSUPPORTED);
+  assert_non_null(strstr(nd4c_error_message(), "median: the gradient of a quantile needs numbers along its axes"));
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_rule_agrees_with_differences),
-      cmocka_unit_test(joined_differences_agree),
-      cmocka_unit_test(zeros_and_infinities_have_gradients),
-      cmocka_unit_test(rows_may_be_dims),
+      cmocka_unit_test(each_rule_agrees_with_differences),       cmocka_unit_test(joined_differences_agree),
+      cmocka_unit_test(zeros_and_infinities_have_gradients),     cmocka_unit_test(rows_may_be_dims),
+      cmocka_unit_test(quantiles_need_numbers_along_their_axes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
