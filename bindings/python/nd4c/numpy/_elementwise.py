@@ -31,26 +31,32 @@ def _halves(x):
     return _op("copysign")(fraction, x), whole
 
 
-def _exponents(wide, mantissa, above):
-    """frexp's exponents of float32 or float64 from their bits, where no number is subnormal; `above`: the bias."""
-    whole = _dtypes.by_name["uint%d" % wide.dtype.bits].number
-    high = _cast(_op("bitwise_right_shift")(_op("bit_cast")(wide, whole), mantissa), _dtypes.by_name["int32"])
-    mask = 2 ** (wide.dtype.bits - 1 - mantissa) - 1
-    biased = _op("bitwise_and")(high, mask)
-    none = _op("less")(_op("bitwise_and")(_op("add")(biased, 1), mask), 2)  # zeros, infinities, NaN
-    return _op("where")(none, 0, _op("subtract")(biased, above))
+_tables = {}  # by device
+
+
+def _exponent_tables(x):
+    """frexp's exponents by the upper 12 bits of a float64, its sign and exponent: 0 for zeros, infinities and NaN. The second list
+    is for numbers below 2**-1022, which were multiplied by 2**52."""
+    device = x.device if type(x) is Array else None
+    if device not in _tables:
+        plain = [0 if bits in (0, 0x7ff) else bits - 1022 for bits in range(0x800)] * 2
+        small = [exponent - 52 if exponent else 0 for exponent in plain]
+        _tables[device] = tuple([asarray(one, dtype="int32", device=device) for one in (plain, small)])
+    return _tables[device]
 
 
 def _mantissa(x):
     """frexp: x = mantissa * 2**exponent with a mantissa from 0.5 to 1; zeros, infinities and NaN have the exponent 0."""
-    if x.dtype.name == "float64":
-        small = _op("less")(_op("abs")(x), 2.0 ** -1022)
-        above = _op("where")(small, _dtypes.by_name["int32"](1074), 1022)
-        exponent = _exponents(_op("where")(small, _op("multiply")(x, 2.0 ** 52), x), 52, above)
-    elif x.dtype.name == "float16":
-        exponent = _exponents(_cast(x, _dtypes.by_name["float32"]), 23, 126)
-    else:
-        exponent = _exponents(_cast(x, _dtypes.by_name["float64"]), 52, 1022)
+    wide, is_double = _cast(x, _dtypes.by_name["float64"]), x.dtype.name == "float64"
+    if is_double:
+        is_small = _op("less")(_op("abs")(x), 2.0 ** -1022)
+        wide = _op("where")(is_small, _op("multiply")(x, 2.0 ** 52), x)
+    bits = _op("bit_cast")(wide, _dtypes.by_name["uint64"].number)
+    upper = _cast(_op("bitwise_right_shift")(bits, 52), _dtypes.by_name["int32"])
+    plain, small = _exponent_tables(x)
+    exponent = _op("gather")(plain, upper, 0)
+    if is_double:
+        exponent = _op("where")(is_small, _op("gather")(small, upper, 0), exponent)
     return _op("ldexp")(x, _op("negative")(exponent)), exponent
 
 
