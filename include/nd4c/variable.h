@@ -58,8 +58,8 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  *                  softsign, hard_sigmoid, hard_swish, hard_tanh, rectified_tanh, log_sigmoid, tanh_shrink, shrink,
  *                  threshold, prelu, glu, crelu, swiglu
  *     sums         sum, mean, prod, max, min, ptp, var, std, vector_norm, norm1, norm2, norm_max, norm_p, abs_min,
- *                  abs_mean, sum_square, logsumexp, nansum, nanmean, nanvar, nanstd, cumulative_sum, cumulative_prod,
- *                  diff
+ *                  abs_mean, sum_square, logsumexp, nansum, nanmean, nanmax, nanmin, nanvar, nanstd, cumulative_sum,
+ *                  cumulative_prod, diff
  *     losses       mse_loss, l1_loss, huber_loss, smooth_l1_loss, hinge_loss, softmax_cross_entropy, nll_loss,
  *                  sigmoid_cross_entropy, poisson_nll_loss, kl_divergence, all of them without weights
  *     layers       matmul, linear, conv, conv_transpose (without auto_pad and output_shape), attention (without past
@@ -81,12 +81,12 @@ ND4C_API nd4c_status nd4c_graph_assign(nd4c_graph *graph, nd4c_value variable, n
  * Convolutions and pools need numbers as spatial extents, concat, slice, select, diagonals, median and quantile along
  * their axes, and attention as heads and features; pads that repeat elements, windows, repeat with several numbers,
  * gather_nd with batches and take without an axis need numbers as all extents of x, and updates that replace elements
- * as all of theirs; other extents may be dims. Equal elements share the gradient of max, min and ptp over axes, and of
- * norms that are one size; of two equal operands the first has that of maximum and minimum, of a window its first
- * largest cell that of max_pool, of equal elements those in the places of a sorted line that of sort, median and
- * quantile, and of several updates of one element the last. Where std or a norm is 0, it has the gradient 0; NaN has 0
- * from reductions without NaN. That of cholesky is symmetric, though one triangle is read; det needs an inverse, so
- * that a plan fails for a singular matrix (ARGUMENT). A refused call changes nothing. */
+ * as all of theirs; other extents may be dims. Equal elements share the gradient of max, min, nanmax, nanmin and ptp
+ * over axes, and of norms that are one size; of two equal operands the first has that of maximum and minimum, of a
+ * window its first largest cell that of max_pool, of equal elements those in the places of a sorted line that of sort,
+ * median and quantile, and of several updates of one element the last. Where std or a norm is 0, it has the gradient 0;
+ * NaN has 0 from reductions without NaN. That of cholesky is symmetric, though one triangle is read; det needs an
+ * inverse, so that a plan fails for a singular matrix (ARGUMENT). A refused call changes nothing. */
 ND4C_API nd4c_status nd4c_graph_gradient(nd4c_graph *graph, nd4c_value loss, const nd4c_value *values, int32_t count,
                                          nd4c_value *gradients);
 

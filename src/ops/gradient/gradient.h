@@ -64,6 +64,8 @@ typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_s
   X(where, chosen)                       \
   X(max, extreme)                        \
   X(min, extreme)                        \
+  X(nanmax, extreme)                     \
+  X(nanmin, extreme)                     \
   X(global_average_pool, global_average) \
   X(global_max_pool, global_extreme)
 #define ND4C_GRADIENT_LOSS(X)                    \
