@@ -1,6 +1,7 @@
 """NumPy's settings about floating-point errors and buffers.
 
-nd4c computes inf and NaN where IEEE 754 says so and reports nothing. So the settings that ask for no more than a message are
+nd4c computes inf and NaN where IEEE 754 says so and reports nothing; only full() warns, where a float becomes an integer that it
+is not, unless `invalid` is "ignore". So the settings that ask for no more than a message are
 kept and given back; those that ask for an exception or a call are refused."""
 import contextvars as _contextvars
 import functools as _functools
