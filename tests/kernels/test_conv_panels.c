@@ -176,11 +176,10 @@ static void test_declines(void **state) {
 static void test_comes_first_where_it_is_faster(void **state) {
   static const struct {
     int64_t channels, outputs, side, kernel;
-    bool first, first_avx2;
-  } rows[] = {{200, 96, 14, 1, true, true},    {200, 96, 40, 1, true, false},  {200, 128, 14, 1, true, true},
-              {200, 128, 40, 1, false, false}, {200, 256, 14, 1, false, true}, {96, 96, 14, 2, false, false},
-              {480, 256, 8, 1, true, true},    {480, 256, 9, 1, false, true},  {479, 256, 8, 1, false, true},
-              {16, 12, 2, 1, true, true},      {16, 12, 3, 1, false, true},    {16, 12, 17, 1, false, false}};
+    bool first; /* with AVX-512; with AVX2 that is the windows of one cell */
+  } rows[] = {{200, 96, 14, 1, true},   {200, 96, 40, 1, true}, {200, 128, 14, 1, true}, {200, 128, 40, 1, false},
+              {200, 256, 14, 1, false}, {96, 96, 14, 2, false}, {480, 256, 8, 1, true},  {480, 256, 9, 1, false},
+              {479, 256, 8, 1, false},  {16, 12, 2, 1, true},   {16, 12, 3, 1, false},   {16, 12, 17, 1, false}};
   const nd4c_kernel *first = named_kernel("conv", "simd.conv_panels_first");
   (void)state;
   if (is_left_to_libraries()) {
@@ -195,7 +194,7 @@ static void test_comes_first_where_it_is_faster(void **state) {
     c.w[0] = rows[i].outputs;
     c.w[2] = c.w[3] = rows[i].kernel;
     make_conv(&c, &frame);
-    const bool expected = nd4c_simd_level_is("avx2") ? rows[i].first_avx2 : rows[i].first;
+    const bool expected = nd4c_simd_level_is("avx2") ? rows[i].kernel == 1 : rows[i].first;
     assert_int_equal(first->usable(&frame.call, reason, sizeof reason), expected);
     assert_string_equal(reason, expected ? "" : "oneDNN is faster");
     assert_true(panels_kernel()->usable(&frame.call, reason, sizeof reason));
@@ -222,7 +221,7 @@ static void test_comes_first_where_results_have_gaps(void **state) {
   make_conv(&whole, &wide);
   run_kernel(engine_kernel("conv", "reference"), &frame);
   double *expected = result_numbers(&frame);
-  assert_false(first->usable(&frame.call, reason, sizeof reason));
+  assert_int_equal(first->usable(&frame.call, reason, sizeof reason), nd4c_simd_level_is("avx2"));
   nd4c_tensor *y = &frame.output;
   const nd4c_tensor dense = *y;
   const operand *image = &wide.operands[ND4C_IN_conv_x];

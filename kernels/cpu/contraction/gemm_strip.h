@@ -211,11 +211,11 @@ static void NAME(strips_below)(int64_t m, int64_t columns, int64_t first, int64_
   int64_t row = 0;
 #ifdef HAS_TALL
   const bool is_float = (T)0.5 != 0;
-  if (is_float && m >= TILE_ROWS && columns == NAME(WIDE) && terms <= sum_terms) {
+  if (is_float && m >= TILE_ROWS && columns == NAME(WIDE)) {
     const int64_t strips = m / TILE_ROWS, step = a.packed ? TILE_ROWS : a.step;
     NAME(tall_strips)
     (strips, terms, a.data + first * step, a.packed ? 1 : a.row, step, TILE_ROWS * a.row, b, b_step, ahead, y, y_row,
-     adds, ending);
+     adds, sum_terms, ending);
     row = strips * TILE_ROWS;
     ahead.from += strips * terms * ahead.step;
   }

@@ -85,14 +85,20 @@ ND4C_INLINED void NAME(tall_terms)(int elements, int64_t k, const char *a, int64
   ahead->from += (k % 4) * ahead->step;
 }
 
-/* All of `strips` strips, as strip_any computes each. a_strip: elements from a strip's a to the next one's. */
-static __attribute__((noinline)) void NAME(tall_strips)(int64_t strips, int64_t k, const T *a, int64_t a_row,
-                                                        int64_t a_step, int64_t a_strip, const T *b, int64_t b_step,
-                                                        NAME(ahead) ahead, T *y, int64_t y_row, bool adds,
-                                                        const NAME(ending) * ending) {
-  enum { SIZE = sizeof(T) };
-  NAME(ending) here = ending != NULL ? *ending : (NAME(ending)){.y = y, .y_row = y_row};
-  for (int64_t strip = 0; strip < strips; strip++, a += a_strip, y += TILE_ROWS * y_row) {
+ND4C_INLINED void NAME(tall_store)(T *y, int64_t y_row, V sum[][2]) {
+#pragma GCC unroll 6
+  for (int r = 0; r < TILE_ROWS; r++) {
+    STORE(y + r * y_row, sum[r][0]);
+    STORE(y + r * y_row + NAME(LANES), sum[r][1]);
+  }
+}
+
+/* One strip, as strip_any computes it; `ending` is not NULL. */
+ND4C_INLINED void NAME(tall_strip)(int elements, int64_t k, const char *a, int64_t a_row, int64_t a_step, const char *b,
+                                   int64_t b_row, NAME(ahead) * ahead, T *y, int64_t y_row, bool adds,
+                                   int64_t sum_terms, const NAME(ending) * ending) {
+  for (int64_t first = 0, terms; first == 0 || first < k; first += terms) {
+    terms = k - first < sum_terms ? k - first : sum_terms;
     V sum[TILE_ROWS][2];
 #pragma GCC unroll 6
     for (int r = 0; r < TILE_ROWS; r++) {
@@ -101,22 +107,40 @@ static __attribute__((noinline)) void NAME(tall_strips)(int64_t strips, int64_t 
         __builtin_prefetch(y + r * y_row);
       }
     }
-    const char *from = (const void *)a, *row = (const void *)b;
-    if (a_step == 1) {
-      NAME(tall_terms)(1, k, from, a_row * SIZE, SIZE, row, b_step * SIZE, &ahead, sum);
-    } else if (a_step == TILE_ROWS) {
-      NAME(tall_terms)(TILE_ROWS, k, from, a_row * SIZE, TILE_ROWS * SIZE, row, b_step * SIZE, &ahead, sum);
-    } else {
-      NAME(tall_terms)(0, k, from, a_row * SIZE, a_step * SIZE, row, b_step * SIZE, &ahead, sum);
-    }
-    if (adds) {
+    NAME(tall_terms)(elements, terms, a + first * a_step, a_row, a_step, b + first * b_row, b_row, ahead, sum);
+    if (adds || first > 0) {
       NAME(add_rows)(TILE_ROWS, 2, true, NAME(LANES), y, y_row, sum);
     }
-    NAME(end)(TILE_ROWS, 2, true, NAME(LANES), &here, sum);
-#pragma GCC unroll 6
-    for (int r = 0; r < TILE_ROWS; r++) {
-      STORE(here.y + r * here.y_row, sum[r][0]);
-      STORE(here.y + r * here.y_row + NAME(LANES), sum[r][1]);
+    if (first + terms < k) {
+      NAME(tall_store)(y, y_row, sum);
+    } else {
+      NAME(end)(TILE_ROWS, 2, true, NAME(LANES), ending, sum);
+      NAME(tall_store)(ending->y, ending->y_row, sum);
+      return;
+    }
+  }
+}
+
+/* All of `strips` strips. a_strip: elements from a strip's a to the next one's. */
+static __attribute__((noinline)) void NAME(tall_strips)(int64_t strips, int64_t k, const T *a, int64_t a_row,
+                                                        int64_t a_step, int64_t a_strip, const T *b, int64_t b_step,
+                                                        NAME(ahead) ahead, T *y, int64_t y_row, bool adds,
+                                                        int64_t sum_terms, const NAME(ending) * ending) {
+  enum { SIZE = sizeof(T) };
+  NAME(ending) here = ending != NULL ? *ending : (NAME(ending)){.y = y, .y_row = y_row};
+  const char *row = (const void *)b;
+  for (int64_t strip = 0; strip < strips; strip++, a += a_strip, y += TILE_ROWS * y_row) {
+    const char *from = (const void *)a;
+    if (a_step == 1) {
+      NAME(tall_strip)
+      (1, k, from, a_row * SIZE, SIZE, row, b_step * SIZE, &ahead, y, y_row, adds, sum_terms, &here);
+    } else if (a_step == TILE_ROWS) {
+      NAME(tall_strip)
+      (TILE_ROWS, k, from, a_row * SIZE, TILE_ROWS * SIZE, row, b_step * SIZE, &ahead, y, y_row, adds, sum_terms,
+       &here);
+    } else {
+      NAME(tall_strip)
+      (0, k, from, a_row * SIZE, a_step * SIZE, row, b_step * SIZE, &ahead, y, y_row, adds, sum_terms, &here);
     }
     here.y += TILE_ROWS * here.y_row;
     here.addend += here.addend != NULL ? TILE_ROWS * here.addend_row : 0;

@@ -117,7 +117,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
-/* Where this kernel takes 0.6 to 1.0 of oneDNN's time: windows of one cell, and
+/* Where this kernel takes 0.6 to 1.0 of oneDNN's time: windows of one cell, with AVX2 all of them, with AVX-512 those of
  * - results with gaps between their cells, which a concat has and oneDNN would have to copy;
  * - very few cells, or few with many terms;
  * - output channels that fill no whole blocks of oneDNN's, or two with few rows.
@@ -131,8 +131,8 @@ static bool usable_first(const nd4c_call *call, char *reason, size_t reason_size
   job j;
   job_make(&j, call);
   const bool gaps = j.y_step != j.outputs;
-  if (nd4c_simd_level_is("avx2")) { /* 0.5 to 1.05 of oneDNN's time in two networks, and no code for the shape */
-    return (!j.copied && (gaps || j.rows <= SOME_ROWS)) || nd4c_cpu_decline(reason, reason_size, "oneDNN is faster");
+  if (nd4c_simd_level_is("avx2")) {
+    return j.depth == j.channels || nd4c_cpu_decline(reason, reason_size, "oneDNN is faster");
   }
   const bool few = j.rows <= SINGLE_ROWS || (j.rows <= FEW_ROWS && j.depth >= DEEP_TERMS);
   const bool fits = j.outputs % BLOCK != 0 || (j.outputs == 2 * BLOCK && j.rows <= SOME_ROWS);
