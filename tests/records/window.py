@@ -273,6 +273,11 @@ WINDOWS = [  # shape, kernel, attributes
     ((1, 2, 5, 4), [2, 2], {"strides": [2, 2], "auto_pad": 3}),
     ((1, 2, 3, 4, 3), [2, 2, 2], {"pads": [1, 0, 1, 0, 1, 1]}),
     ((0, 2, 4), [2], {}),
+    ((1, 2, 3), [2], {"strides": [2], "pads": [3, 4]}),  # windows of padding alone
+    ((2, 3, 9, 37), [3, 3], {"strides": [2, 2], "pads": [1, 1, 1, 1]}),  # rows of more than one vector
+    ((1, 2, 6, 41), [2, 3], {"dilations": [2, 2], "pads": [2, 1, 0, 3]}),
+    ((1, 1, 5, 70), [3, 5], {"strides": [1, 3]}),
+    ((1, 2, 3, 4, 19), [2, 2, 3], {"strides": [1, 2, 1], "pads": [0, 1, 1, 1, 0, 0], "dilations": [1, 1, 2]}),
 ]
 
 
@@ -319,6 +324,8 @@ def max_pool_with_indices(s, dtype):
         order = "F" if column else "C"
 
         def best(cells, plane, row):
+            if not cells:
+                return (np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf), -1
             values = [float(plane[c]) if x.dtype.kind not in "iu" else int(plane[c]) for _, c in cells]
             nans = [i for i, v in enumerate(values) if v != v]
             first = nans[0] if nans else values.index(max(values))
@@ -442,7 +449,8 @@ def global_pool_refusals(s, op):
 @cases("adaptive_average_pool", "adaptive_max_pool")
 def adaptive_pools(s, dtype, op):
     for shape, outputs in [((2, 3, 7), [3]), ((1, 2, 5, 4), [3, 2]), ((1, 2, 3, 3), [5, 4]), ((2, 1, 4, 3, 5), [2, 3, 1]),
-                           ((2, 2, 4), [0]), ((1, 2, 4, 4), [1, 1])]:
+                           ((2, 2, 4), [0]), ((1, 2, 4, 4), [1, 1]), ((2, 3, 9, 37), [4, 5]), ((1, 2, 8, 72), [4, 18]),
+                           ((1, 3, 70), [7]), ((1, 2, 5, 61), [3, 2]), ((3, 1, 2, 3, 90), [1, 2, 3])]:
         x = s.small(dtype, shape) if op == "adaptive_average_pool" else special(s, dtype, shape)
         X = double(x)
         y = np.zeros((*shape[:2], *outputs), np.longdouble)
@@ -476,8 +484,8 @@ def morphology(s, dtype, op):
 
         def extreme(cells, plane, row):
             if op == "morphological_dilation":
-                return max(plane[c] + W[(row[1], *t)] for t, c in cells), 0
-            return min(plane[c] - W[(row[1], *t)] for t, c in cells), 0
+                return max((plane[c] + W[(row[1], *t)] for t, c in cells), default=-np.inf), 0
+            return min((plane[c] - W[(row[1], *t)] for t, c in cells), default=np.inf), 0
 
         y, _ = pooled(double(x), kernel, attrs, extreme)
         yield Case([x, w], attrs, [near(y.astype(np.longdouble), dtype, 8)], ulps_of(dtype, 2))

@@ -2,43 +2,15 @@
  * after those of all other engines. */
 #include "backends/cpu/support/window.h"
 #include "backends/cpu/reference/work.h"
-#include "kernels/reference/window/window.h"
 
 static int64_t list_at(const nd4c_attr_value *list, int32_t index, int64_t otherwise) {
   return index < list->count ? list->as.ints[index] : otherwise;
 }
 
-/* Extents of x and y, with leading axes of extent 1 up to three. */
-static nd4c_ref_sweep sweep_of(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  nd4c_ref_sweep s = {.batch = x->shape[0], .channels = x->shape[1], .outputs = y->shape[1], .groups = 1};
-  for (int32_t i = 0; i < 3; i++) {
-    int32_t own = i - (5 - x->rank);
-    s.x[i] = own < 0 ? 1 : x->shape[own + 2];
-    s.y[i] = own < 0 ? 1 : y->shape[own + 2];
-    s.kernel[i] = s.stride[i] = s.dilation[i] = 1;
-  }
-  return s;
-}
-
-/* The same with a window. */
-static nd4c_ref_sweep sweep_with(const nd4c_call *call, const nd4c_ref_window *window) {
-  nd4c_ref_sweep s = sweep_of(call);
-  for (int32_t i = 0; i < window->spatial; i++) {
-    int32_t axis = 3 - window->spatial + i;
-    s.kernel[axis] = window->kernel[i];
-    s.stride[axis] = window->stride[i];
-    s.dilation[axis] = window->dilation[i];
-    s.pad[axis] = window->pad_begin[i];
-    s.pad_end[axis] = window->pad_end[i];
-  }
-  return s;
-}
-
 static nd4c_ref_sweep window_sweep(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel) {
   nd4c_ref_window window;
   nd4c_cpu_window(call, at, kernel, &window);
-  return sweep_with(call, &window);
+  return nd4c_cpu_sweep_with(call, &window);
 }
 
 /* -- convolutions ------------------------------------------------------------------------------------------------- */
@@ -89,7 +61,7 @@ static nd4c_status conv_transpose(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *w = &call->inputs[1], *y = &call->outputs[0];
   nd4c_ref_window window;
   nd4c_cpu_conv_transpose_window(call, &window);
-  nd4c_ref_conv_numbers args = {.sweep = sweep_with(call, &window),
+  nd4c_ref_conv_numbers args = {.sweep = nd4c_cpu_sweep_with(call, &window),
                                 .x = nd4c_cpu_work_load(work, ND4C_IN_conv_transpose_x),
                                 .w = nd4c_cpu_work_load(work, ND4C_IN_conv_transpose_w),
                                 .bias = nd4c_cpu_work_load(work, ND4C_IN_conv_transpose_bias),
@@ -159,7 +131,7 @@ static nd4c_status run_pool(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref
 
 static nd4c_status adaptive(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_pool_kind kind, double p) {
   return run_pool(call, work,
-                  &(nd4c_ref_pool_numbers){.sweep = sweep_of(call), .kind = kind, .adaptive = true, .p = p});
+                  &(nd4c_ref_pool_numbers){.sweep = nd4c_cpu_sweep(call), .kind = kind, .adaptive = true, .p = p});
 }
 
 static nd4c_status morphology(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_pool_kind kind) {
@@ -180,25 +152,13 @@ static nd4c_status lp_pool(const nd4c_call *call, nd4c_cpu_work *work) {
 static nd4c_ref_pool_numbers window_pool(const nd4c_call *call, nd4c_ref_pool_kind kind) {
   nd4c_ref_window window;
   nd4c_cpu_pool_window(call, &window);
-  return (nd4c_ref_pool_numbers){.sweep = sweep_with(call, &window), .kind = kind};
+  return (nd4c_ref_pool_numbers){.sweep = nd4c_cpu_sweep_with(call, &window), .kind = kind};
 }
 
 static nd4c_status average_pool(const nd4c_call *call, nd4c_cpu_work *work) {
   nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_AVERAGE);
   args.counts_padding = ND4C_FLAG_OF(call, average_pool_count_include_pad);
   return run_pool(call, work, &args);
-}
-
-/* Converts the index of a cell in its plane to the numbering that the attributes ask for; -1 stays. */
-static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index) {
-  bool column_major = ND4C_FLAG_OF(call, max_pool_with_indices_column_major);
-  bool planar = ND4C_FLAG_OF(call, max_pool_with_indices_planar);
-  int64_t base = planar ? 0 : row * s->x[0] * s->x[1] * s->x[2];
-  if (index < 0 || !column_major) {
-    return index < 0 ? index : base + index;
-  }
-  int64_t i = index / (s->x[1] * s->x[2]), j = index / s->x[2] % s->x[1], k = index % s->x[2];
-  return base + (k * s->x[1] + j) * s->x[0] + i;
 }
 
 /* Integers stay integers. Those of uint64 change their highest bit on the way, so that they compare as int64 do. */
@@ -226,7 +186,7 @@ static nd4c_status max_pool(const nd4c_call *call, nd4c_cpu_work *work) {
   }
   ND4C_BACKEND_TRY(run_pool(call, work, &args));
   for (int64_t i = 0; args.indices != NULL && i < y->size; i++) {
-    args.indices[i] = count_index(call, &args.sweep, i / cells, args.indices[i]);
+    args.indices[i] = nd4c_cpu_pool_index(call, &args.sweep, i / cells, args.indices[i]);
   }
   for (int64_t i = 0; y->dtype == ND4C_UINT64 && i < y->size; i++) {
     args.y_whole[i] ^= INT64_MIN;

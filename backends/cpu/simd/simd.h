@@ -43,6 +43,7 @@
 #include "kernels/cpu/sorting/sort.h"
 #include "kernels/cpu/statistics/moments.h"
 #include "kernels/cpu/statistics/scan.h"
+#include "kernels/cpu/window/cells.h"
 #include "kernels/cpu/window/depthwise.h"
 #include "kernels/cpu/window/depthwise_last.h"
 #include "kernels/cpu/window/direct.h"

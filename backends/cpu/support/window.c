@@ -91,3 +91,39 @@ bool nd4c_cpu_sees_one_cell(const nd4c_ref_window *w, const nd4c_tensor *x, cons
   }
   return one;
 }
+
+nd4c_ref_sweep nd4c_cpu_sweep(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  nd4c_ref_sweep s = {.batch = x->shape[0], .channels = x->shape[1], .outputs = y->shape[1], .groups = 1};
+  for (int32_t i = 0; i < 3; i++) {
+    int32_t own = i - (5 - x->rank);
+    s.x[i] = own < 0 ? 1 : x->shape[own + 2];
+    s.y[i] = own < 0 ? 1 : y->shape[own + 2];
+    s.kernel[i] = s.stride[i] = s.dilation[i] = 1;
+  }
+  return s;
+}
+
+nd4c_ref_sweep nd4c_cpu_sweep_with(const nd4c_call *call, const nd4c_ref_window *window) {
+  nd4c_ref_sweep s = nd4c_cpu_sweep(call);
+  for (int32_t i = 0; i < window->spatial; i++) {
+    int32_t axis = 3 - window->spatial + i;
+    s.kernel[axis] = window->kernel[i];
+    s.stride[axis] = window->stride[i];
+    s.dilation[axis] = window->dilation[i];
+    s.pad[axis] = window->pad_begin[i];
+    s.pad_end[axis] = window->pad_end[i];
+  }
+  return s;
+}
+
+int64_t nd4c_cpu_pool_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index) {
+  bool column_major = ND4C_FLAG_OF(call, max_pool_with_indices_column_major);
+  bool planar = ND4C_FLAG_OF(call, max_pool_with_indices_planar);
+  int64_t base = planar ? 0 : row * s->x[0] * s->x[1] * s->x[2];
+  if (index < 0 || !column_major) {
+    return index < 0 ? index : base + index;
+  }
+  int64_t i = index / (s->x[1] * s->x[2]), j = index / s->x[2] % s->x[1], k = index % s->x[2];
+  return base + (k * s->x[1] + j) * s->x[0] + i;
+}

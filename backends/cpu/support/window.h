@@ -3,7 +3,7 @@
 #define ND4C_BACKENDS_CPU_SUPPORT_WINDOW_H
 
 #include "backends/cpu/reference/reference.h"
-#include "kernels/reference/window/conv.h"
+#include "kernels/reference/window/window.h"
 
 /* Positions of the attributes that say how windows lie; conv and pools differ. auto_pad -1: the op has none. */
 typedef struct nd4c_cpu_window_attrs {
@@ -25,5 +25,13 @@ void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window);
 int64_t nd4c_cpu_cell_step(const nd4c_tensor *x);
 /* Each window of a conv sees the one cell of x at its own place. */
 bool nd4c_cpu_sees_one_cell(const nd4c_ref_window *w, const nd4c_tensor *x, const nd4c_tensor *y);
+
+/* Extents of x and y, with leading axes of extent 1 up to three; the same with a window. */
+nd4c_ref_sweep nd4c_cpu_sweep(const nd4c_call *call);
+nd4c_ref_sweep nd4c_cpu_sweep_with(const nd4c_call *call, const nd4c_ref_window *window);
+
+/* Of max_pool_with_indices: converts the index of a cell in its plane, number `row`, to the numbering that the
+ * attributes ask for; -1 stays. */
+int64_t nd4c_cpu_pool_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index);
 
 #endif

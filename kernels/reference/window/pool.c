@@ -3,29 +3,24 @@
 
 #include "kernels/reference/window/window.h"
 
-/* First cell, cells and step of the window of output place `at`, the first tap inside x, and the cells with padding. */
-typedef struct span {
-  int64_t first, count, step, tap, padded;
-} span;
-
 /* Taps of a window from `first` on that begin before `end`. */
 static int64_t taps_before(const nd4c_ref_sweep *s, int axis, int64_t first, int64_t end) {
   int64_t taps = first < end ? (end - 1 - first) / s->dilation[axis] + 1 : 0;
   return taps < s->kernel[axis] ? taps : s->kernel[axis];
 }
 
-static span span_of(const nd4c_ref_pool_numbers *args, int axis, int64_t at) {
+nd4c_ref_span nd4c_ref_pool_span(const nd4c_ref_pool_numbers *args, int axis, int64_t at) {
   const nd4c_ref_sweep *s = &args->sweep;
   if (args->adaptive) {
     int64_t first = at * s->x[axis] / s->y[axis];
     int64_t count = ((at + 1) * s->x[axis] + s->y[axis] - 1) / s->y[axis] - first;
-    return (span){first, count, 1, 0, count};
+    return (nd4c_ref_span){first, count, 1, 0, count};
   }
   int64_t first = at * s->stride[axis] - s->pad[axis], step = s->dilation[axis];
   int64_t tap = first < 0 ? (-first + step - 1) / step : 0;
   int64_t taps = taps_before(s, axis, first, s->x[axis]);
-  return (span){first + tap * step, taps > tap ? taps - tap : 0, step, tap,
-                taps_before(s, axis, first, s->x[axis] + s->pad_end[axis])};
+  return (nd4c_ref_span){first + tap * step, taps > tap ? taps - tap : 0, step, tap,
+                         taps_before(s, axis, first, s->x[axis] + s->pad_end[axis])};
 }
 
 /* What has been seen of a window. */
@@ -91,8 +86,9 @@ void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end
   int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2];
   for (int64_t flat = begin; flat < end; flat++) {
     int64_t row = flat / cells, at = flat % cells;
-    span a = span_of(args, 0, at / (s->y[1] * s->y[2])), b = span_of(args, 1, at / s->y[2] % s->y[1]);
-    span c = span_of(args, 2, at % s->y[2]);
+    nd4c_ref_span a = nd4c_ref_pool_span(args, 0, at / (s->y[1] * s->y[2])),
+                  b = nd4c_ref_pool_span(args, 1, at / s->y[2] % s->y[1]);
+    nd4c_ref_span c = nd4c_ref_pool_span(args, 2, at % s->y[2]);
     state seen = {nothing(args->kind), -1, 0};
     const double *w = args->w != NULL ? args->w + row % s->channels * taps : NULL;
     for (int64_t i = 0; i < a.count; i++) {

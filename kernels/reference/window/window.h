@@ -58,6 +58,14 @@ typedef struct nd4c_ref_pool_numbers {
   const int64_t *whole; /* MAX of integers, which do not fit into a double: in place of x and y */
   int64_t *y_whole, lowest;
 } nd4c_ref_pool_numbers;
+
+/* First cell, cells and step of the window of output place `at` along an axis, the first tap inside x, and the cells
+ * with padding. */
+typedef struct nd4c_ref_span {
+  int64_t first, count, step, tap, padded;
+} nd4c_ref_span;
+nd4c_ref_span nd4c_ref_pool_span(const nd4c_ref_pool_numbers *args, int axis, int64_t at);
+
 void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end);
 
 #endif
