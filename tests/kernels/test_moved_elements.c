@@ -88,6 +88,21 @@ static const row rows[] = {
     {ND4C_OP_scatter_multiply, 3, 1, {X(1, 50), INDEX(1, 0, 49, 9), X(1, 9)}, {INT("axis", 0)}, true, true},
     {ND4C_OP_scatter_maximum, 3, 1, {X(2, 5, 7), INDEX(1, 0, 6, 9), X(2, 5, 9)}, {INT("axis", 1)}, true, true},
     {ND4C_OP_scatter_minimum, 3, 1, {X(3, 3, 5, 9), INDEX(1, 0, 4, 4), X(3, 3, 4, 9)}, {INT("axis", 1)}, true, true},
+    {ND4C_OP_masked_scatter, 3, 0, {X(2, 140, 200), {2, {140, 200}, ND4C_BOOL, 0, 2}, X(1, 28000)}, {{0}}, true, false},
+    {ND4C_OP_tensor_scatter,
+     3,
+     1,
+     {X(3, 3, 50, 40), X(3, 3, 7, 40), INDEX(1, 0, 43, 3)},
+     {INT("axis", 1)},
+     true,
+     false},
+    {ND4C_OP_tensor_scatter,
+     3,
+     2,
+     {X4(2, 3, 90, 60), X4(2, 3, 70, 60), INDEX(1, 30, 89, 2)},
+     {INT("axis", -2), INT("circular", 1)},
+     true,
+     false},
     {ND4C_OP_isin, 2, 0, {X(2, 40, 50), X(1, 30)}, {{0}}, true, false},
     {ND4C_OP_union1d, 2, 0, {X(2, 40, 50), X(1, 30)}, {{0}}, true, false},
     {ND4C_OP_intersect1d, 2, 0, {X(1, 200), X(2, 3, 30)}, {{0}}, true, false},
@@ -107,7 +122,7 @@ static const row rows[] = {
 static const nd4c_dtype dtypes[] = {ND4C_BOOL,  ND4C_UINT8, ND4C_FLOAT16, ND4C_FLOAT32,
                                     ND4C_INT32, ND4C_INT64, ND4C_FLOAT64};
 
-static void check_row(const row *r, nd4c_dtype dtype, same_layout how) {
+static void check_row(const row *r, int number, nd4c_dtype dtype, same_layout how) {
   nd4c_array *inputs[3];
   char what[96];
   for (int32_t i = 0; i < r->count; i++) {
@@ -115,8 +130,8 @@ static void check_row(const row *r, nd4c_dtype dtype, same_layout how) {
     inputs[i] = same_array(x->dtype == ND4C_DTYPE_NONE ? dtype : x->dtype, x->rank, x->shape, i == 0 ? how : SAME_PLAIN,
                            x->low, x->below);
   }
-  (void)snprintf(what, sizeof what, "row %d: op %d of %s, layout %d", (int)(r - rows), (int)r->op,
-                 nd4c_dtype_name(dtype), (int)how);
+  (void)snprintf(what, sizeof what, "row %d: op %d of %s, layout %d", number, (int)r->op, nd4c_dtype_name(dtype),
+                 (int)how);
   same_check(what, r->op, (const nd4c_array *const *)inputs, r->count, r->attrs, r->attr_count, 1, "simd");
   same_free(inputs, r->count);
 }
@@ -129,8 +144,32 @@ static void test_rows(void **state) {
         continue;
       }
       for (same_layout how = SAME_PLAIN; how < (rows[i].any_layout ? SAME_LAYOUTS : SAME_TURNED); how++) {
-        check_row(&rows[i], dtypes[k], how);
+        check_row(&rows[i], (int)i, dtypes[k], how);
       }
+    }
+  }
+}
+
+/* Rows that are gathered or rotated, by several threads. */
+static const row float_rows[] = {
+    {ND4C_OP_embedding_bag, 2, 1, {X(2, 90, 75), INDEX(2, 0, 89, 130, 9)}, {INT("padding_index", 3)}, false, true},
+    {ND4C_OP_embedding_bag, 2, 1, {X(2, 90, 75), INDEX(2, 0, 89, 130, 9)}, {INT("mode", 2)}, false, true},
+    {ND4C_OP_rotary_embedding, 3, 0, {X4(2, 5, 61, 46), X(3, 2, 61, 23), X(3, 2, 61, 23)}, {{0}}, false, true},
+    {ND4C_OP_rotary_embedding,
+     3,
+     3,
+     {X(3, 2, 61, 230), X(3, 2, 61, 17), X(3, 2, 61, 17)},
+     {INT("heads", 5), INT("interleaved", 1), INT("rotary_dim", 34)},
+     false,
+     true},
+};
+
+static void test_float_rows(void **state) {
+  (void)state;
+  static const nd4c_dtype floats[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_FLOAT16, ND4C_BFLOAT16};
+  for (size_t i = 0; i < sizeof float_rows / sizeof *float_rows; i++) {
+    for (size_t k = 0; k < sizeof floats / sizeof *floats; k++) {
+      check_row(&float_rows[i], (int)i, floats[k], SAME_PLAIN);
     }
   }
 }
@@ -278,10 +317,15 @@ static void test_indices_out_of_range(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),          cmocka_unit_test(test_sequence_mask),
-      cmocka_unit_test(test_complex_parts), cmocka_unit_test(test_special_elements),
-      cmocka_unit_test(test_wide_sets),     cmocka_unit_test(test_many_of_few),
-      cmocka_unit_test(test_order),         cmocka_unit_test(test_indices_out_of_range),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_float_rows),
+      cmocka_unit_test(test_sequence_mask),
+      cmocka_unit_test(test_complex_parts),
+      cmocka_unit_test(test_special_elements),
+      cmocka_unit_test(test_wide_sets),
+      cmocka_unit_test(test_many_of_few),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_indices_out_of_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

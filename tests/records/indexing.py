@@ -317,7 +317,7 @@ def index_fill_refusals(s):
 
 @cases("tensor_scatter")
 def tensor_scatter(s, dtype):
-    for shape, steps, axis in [((2, 5, 3), 2, -2), ((3, 2, 4, 2), 4, 2), ((2, 6), 3, 1), ((1, 2, 3), 0, 1), ((0, 4, 2), 2, 1)]:
+    for shape, steps, axis in [((2, 5, 3), 2, -2), ((3, 2, 4, 2), 4, 2), ((2, 6), 3, 1), ((1, 2, 3), 0, 1), ((0, 4, 2), 2, 1), ((3, 2, 7, 33), 5, -2)]:
         front = axis % len(shape)
         for circular, index in ((0, None), (0, np.int64), (1, np.int32), (1, np.int64)):
             x, u = s.small(dtype, shape), s.small(dtype, shape[:front] + (steps,) + shape[front + 1:])
@@ -367,7 +367,7 @@ def masked_fill_refusals(s):
 @cases("masked_scatter")
 def masked_scatter(s, dtype):
     for shape, mask, source in [((), (), (1,)), ((5,), (5,), (5,)), ((3, 4), (4,), (3, 4)), ((3, 4), (3, 1), (2, 8)),
-                                ((0, 3), (3,), (0,)), ((2, 40), (2, 40), (90,))]:
+                                ((0, 3), (3,), (0,)), ((2, 40), (2, 40), (90,)), ((3, 411), (3, 411), (7, 200))]:
         x, m, v = s.small(dtype, shape), coin(s, mask), s.small(dtype, source)
         spread = np.broadcast_to(m, shape)
         y = np.asarray(x.copy())

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"
+#include "backends/cpu/support/moving.h"
 #include "kernels/reference/attention/attention.h"
 
 /* -- attention ---------------------------------------------------------------------------------------------------- */
@@ -253,12 +254,11 @@ static nd4c_status linear_attention(const nd4c_call *call, nd4c_cpu_work *work) 
 
 ND4C_CPU_RANGE(bag_range, nd4c_ref_embedding_bag)
 
-/* Indices are rows of the table; offsets grow from 0 to the number of indices. */
-static nd4c_status check_bags(const nd4c_call *call, const nd4c_ref_bag_args *args) {
-  int64_t rows = call->inputs[0].shape[0], least = 0;
-  ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an index", args->indices, args->count, 0, rows - 1));
-  for (int64_t i = 0; args->offsets != NULL && i < args->bags; least = args->offsets[i++]) {
-    ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an offset", args->offsets + i, 1, least, args->count));
+nd4c_status nd4c_cpu_check_bags(const nd4c_call *call, const int64_t *indices, const int64_t *offsets) {
+  int64_t rows = call->inputs[0].shape[0], count = call->inputs[1].size, bags = call->outputs[0].shape[0], least = 0;
+  ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an index", indices, count, 0, rows - 1));
+  for (int64_t i = 0; offsets != NULL && i < bags; least = offsets[i++]) {
+    ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an offset", offsets + i, 1, least, count));
   }
   return ND4C_OK;
 }
@@ -277,7 +277,7 @@ static nd4c_status embedding_bag(const nd4c_call *call, nd4c_cpu_work *work) {
                             .offsets = nd4c_cpu_work_load_integers(work, ND4C_IN_embedding_bag_offsets),
                             .y = nd4c_cpu_work_output(work, 0)};
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  ND4C_BACKEND_TRY(check_bags(call, &args));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_bags(call, args.indices, args.offsets));
   int64_t each = args.bags > 0 ? args.count / args.bags * args.features : 0;
   return nd4c_cpu_work_parallel(work, args.bags, each, bag_range, &args);
 }

@@ -85,6 +85,17 @@ static nd4c_status pick_elements(const nd4c_call *call, int64_t axis) {
   return ND4C_OK;
 }
 
+const int64_t *nd4c_cpu_integers(const nd4c_tensor *x, int64_t *room) {
+  if (x->dtype == ND4C_INT64 && nd4c_in_c_order(x)) {
+    return x->data;
+  }
+  const nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x);
+  for (int64_t i = 0; i < x->size; i++) {
+    room[i] = nd4c_ref_index(x->dtype, from.data, nd4c_ref_offset(&from, from.rank, from.shape, i));
+  }
+  return room;
+}
+
 nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_positions *args) {
   int64_t flat, value;
   if (nd4c_ref_find_bad_position(args, &flat, &value)) {
@@ -207,16 +218,21 @@ static nd4c_status masked_fill_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+nd4c_status nd4c_cpu_check_scattered(const nd4c_call *call, int64_t count) {
+  const nd4c_tensor *source = &call->inputs[2];
+  ND4C_CPU_FAIL_IF(count > source->size, ND4C_SHAPE,
+                   "masked_scatter: value has %lld elements, expected at least %lld: so many "
+                   "are true in mask",
+                   (long long)source->size, (long long)count);
+  return ND4C_OK;
+}
+
 static nd4c_status masked_scatter_run(const nd4c_call *call) {
   const nd4c_tensor *source = &call->inputs[2];
   int64_t strides[ND4C_CPU_MAX_RANK];
   nd4c_ref_tensor mask = broadcast(&call->inputs[1], &call->outputs[0], strides);
   nd4c_ref_tensor values = nd4c_cpu_ref_tensor(source);
-  int64_t count = nd4c_ref_count_true(&mask);
-  ND4C_CPU_FAIL_IF(count > source->size, ND4C_SHAPE,
-                   "masked_scatter: value has %lld elements, expected at least %lld: so many "
-                   "are true in mask",
-                   (long long)source->size, (long long)count);
+  ND4C_BACKEND_TRY(nd4c_cpu_check_scattered(call, nd4c_ref_count_true(&mask)));
   nd4c_ref_tensor y = begin_with_x(call);
   nd4c_ref_mask_scatter(&mask, &values, &y);
   return ND4C_OK;

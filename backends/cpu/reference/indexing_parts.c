@@ -269,7 +269,7 @@ static nd4c_status reduce_segments(const nd4c_call *call, nd4c_cpu_work *work, n
 
 /* -- tensor_scatter ------------------------------------------------------------------------------------------------ */
 
-static int64_t write_index(const nd4c_call *call, int64_t batch) {
+int64_t nd4c_cpu_write_index(const nd4c_call *call, int64_t batch) {
   const nd4c_tensor *indices = nd4c_cpu_input(call, ND4C_IN_tensor_scatter_write_indices);
   return indices == NULL ? 0 : nd4c_ref_index(indices->dtype, indices->data, batch * indices->strides[0]);
 }
@@ -277,7 +277,7 @@ static int64_t write_index(const nd4c_call *call, int64_t batch) {
 /* The steps of one batch in up to two runs: up to the end of the axis, and on from its beginning. */
 static void write_batch(const nd4c_call *call, int32_t axis, int64_t batch) {
   const nd4c_tensor *update = &call->inputs[1], *y = &call->outputs[0];
-  int64_t shape[ND4C_CPU_MAX_RANK], begin = write_index(call, batch), steps = update->shape[axis], done = 0;
+  int64_t shape[ND4C_CPU_MAX_RANK], begin = nd4c_cpu_write_index(call, batch), steps = update->shape[axis], done = 0;
   for (int32_t i = 1; i < y->rank; i++) {
     shape[i] = update->shape[i];
   }
@@ -294,17 +294,23 @@ static void write_batch(const nd4c_call *call, int32_t axis, int64_t batch) {
   }
 }
 
-static nd4c_status tensor_scatter_run(const nd4c_call *call) {
+nd4c_status nd4c_cpu_check_write_indices(const nd4c_call *call, int32_t axis) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_axis(ND4C_INT_OF(call, tensor_scatter_axis), x->rank);
   bool circular = ND4C_FLAG_OF(call, tensor_scatter_circular);
   int64_t extent = x->shape[axis], last = circular ? extent - 1 : extent - call->inputs[1].shape[axis];
   for (int64_t b = 0; b < x->shape[0] && call->inputs[1].size > 0; b++) {
-    int64_t index = write_index(call, b);
+    int64_t index = nd4c_cpu_write_index(call, b);
     ND4C_CPU_FAIL_IF(index < 0 || index > last, ND4C_INDEX,
                      "tensor_scatter: write_indices[%lld] is %lld, expected 0 to %lld", (long long)b, (long long)index,
                      (long long)last);
   }
+  return ND4C_OK;
+}
+
+static nd4c_status tensor_scatter_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0];
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, tensor_scatter_axis), x->rank);
+  ND4C_BACKEND_TRY(nd4c_cpu_check_write_indices(call, axis));
   nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x), y = nd4c_cpu_ref_output(call, 0);
   if (from.data != y.data) { /* in place both are the same view */
     nd4c_ref_copy(&from, &y);

@@ -17,11 +17,25 @@ nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t fl
 /* Refuses indices that are not in -extent .. extent - 1. */
 nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t axis, int64_t extent);
 
-/* The same for positions (gather_nd, scatter_nd). */
+/* The elements of an operand of integers in C order: its own, if it lies so in 64 bits, else copied to `room`. */
+const int64_t *nd4c_cpu_integers(const nd4c_tensor *x, int64_t *room);
+
+/* The same as nd4c_cpu_check_indices for positions (gather_nd, scatter_nd). */
 nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_positions *args);
 
 /* Refuses counts of repeat that are negative or do not add up to the attribute total. */
 nd4c_status nd4c_cpu_check_counts(const nd4c_call *call);
+
+/* Refuses a mask of masked_scatter of which more elements are true (count) than value has. */
+nd4c_status nd4c_cpu_check_scattered(const nd4c_call *call, int64_t count);
+
+/* Where tensor_scatter writes in a batch, and whether the update fits there in each of them. */
+int64_t nd4c_cpu_write_index(const nd4c_call *call, int64_t batch);
+nd4c_status nd4c_cpu_check_write_indices(const nd4c_call *call, int32_t axis);
+
+/* Refuses indices of embedding_bag that are no rows of the table, and offsets (NULL: none) that do not grow from 0 to
+ * the number of indices. */
+nd4c_status nd4c_cpu_check_bags(const nd4c_call *call, const int64_t *indices, const int64_t *offsets);
 
 /* depth_to_space and space_to_depth as a copy between views of more axes. */
 typedef struct nd4c_cpu_blocks {
