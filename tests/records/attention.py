@@ -212,7 +212,7 @@ def rotary_embedding(s, dtype):
             pairs = (turned or d) // 2
             table = (7, pairs) if ids else (n, t, pairs)
             c, sn = s.uniform(dtype, -1, 1, table), s.uniform(dtype, -1, 1, table)
-            places = s.integers(0, 6, (n, t)).astype([np.int64, np.int32][number % 2]) if ids else None
+            places = s.integers(0, 6, (n, t)).astype([np.int64, np.int32, np.uint8][number % 2 + 2 * (number > 5)]) if ids else None
             C, S = (double(a)[places] if ids else double(a) for a in (c, sn))
             angle = (C + 1j * S)[:, None]
             X = split_heads(double(x), h)
@@ -312,7 +312,7 @@ def embedding_bag(s, dtype):
                                                                  (3, 4, (6,), [1, 6], 0), (2, 2, (0, 3), None, -1), (3, 0, (2, 2), None, -1), (3, 2, (2, 0), None, -1),
                                                                  (9, 37, (5, 6), None, 3), (20, 75, (40,), [0, 9, 9, 30], -1)]):
         table = repeat_first(s.small(dtype, (rows, d))) if number == 2 else s.small(dtype, (rows, d))
-        kind = [np.int64, np.int32][number % 2]
+        kind = [np.int64, np.int32, np.uint8, np.int16][number % 2 + 2 * (number > 6)]
         indices = s.integers(0, rows - 1, shape).astype(kind)
         for mode, weighted in [(0, False), (0, True), (1, False), (2, False)]:
             w = s.small(dtype, shape) if weighted else None

@@ -360,7 +360,9 @@ def max_unpool(s, dtype):
                                          ((2, 2, 2, 3), [2, 2], {"strides": [2, 2]}, True),
                                          ((2, 1, 2, 2), [2, 2], {"output_shape": [4, 5]}, True),
                                          ((1, 2, 2, 1, 2), [2, 1, 2], {"strides": [2, 1, 2]}, True),
-                                         ((0, 2, 2), [2], {}, False)]:
+                                         ((0, 2, 2), [2], {}, False),
+                                         ((2, 3, 7, 19), [2, 3], {"strides": [2, 3]}, False),
+                                         ((2, 3, 7, 19), [2, 3], {"strides": [2, 3]}, True)]:
         axes = len(kernel)
         strides, pads = attrs.get("strides", [1] * axes), attrs.get("pads", [0] * 2 * axes)
         natural = [(shape[2 + i] - 1) * strides[i] + kernel[i] - pads[i] - pads[axes + i] for i in range(axes)]
@@ -378,7 +380,8 @@ def max_unpool(s, dtype):
                 flat.reshape(-1)[indices[at]] = x[at]
             y = np.zeros((*shape[:2], *outputs), t)
             y[tuple(slice(0, n) for n in flat.shape)] = flat
-        yield Case([x, indices.astype(np.int64)], dict(attrs, kernel=kernel, planar=planar), [y])
+        indices = indices.astype(np.int16 if 1000 < count < 2**15 else np.int64)
+        yield Case([x, indices], dict(attrs, kernel=kernel, planar=planar), [y])
 
 
 @refusals("max_unpool")

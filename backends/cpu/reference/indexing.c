@@ -3,6 +3,7 @@
 #include "kernels/reference/indexing/indexing.h"
 
 #include "backends/cpu/support/moving.h"
+#include "kernels/reference/support/numbers.h"
 
 /* -- indices out of range ------------------------------------------------------------------------------------------ */
 
@@ -90,9 +91,7 @@ const int64_t *nd4c_cpu_integers(const nd4c_tensor *x, int64_t *room) {
     return x->data;
   }
   const nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x);
-  for (int64_t i = 0; i < x->size; i++) {
-    room[i] = nd4c_ref_index(x->dtype, from.data, nd4c_ref_offset(&from, from.rank, from.shape, i));
-  }
+  nd4c_ref_integers_load(&from, room);
   return room;
 }
 

@@ -3,10 +3,6 @@
 #include "backends/cpu/support/window.h"
 #include "backends/cpu/reference/work.h"
 
-static int64_t list_at(const nd4c_attr_value *list, int32_t index, int64_t otherwise) {
-  return index < list->count ? list->as.ints[index] : otherwise;
-}
-
 static nd4c_ref_sweep window_sweep(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel) {
   nd4c_ref_window window;
   nd4c_cpu_window(call, at, kernel, &window);
@@ -196,19 +192,6 @@ static nd4c_status max_pool(const nd4c_call *call, nd4c_cpu_work *work) {
 
 /* -- max_unpool --------------------------------------------------------------------------------------------------- */
 
-/* The extent of axis i before the pool. If a call is not planar, its indices count in arrays of these extents. */
-static int64_t unpooled_extent(const nd4c_call *call, int32_t i) {
-  const nd4c_attr_value *attrs = call->attrs, *pads = &attrs[ND4C_ATTR_max_unpool_pads];
-  const nd4c_tensor *x = &call->inputs[0];
-  if (ND4C_FLAG_OF(call, max_unpool_planar)) {
-    return call->outputs[0].shape[i + 2];
-  }
-  return x->shape[i + 2] == 0 ? 0
-                              : (x->shape[i + 2] - 1) * list_at(&attrs[ND4C_ATTR_max_unpool_strides], i, 1) +
-                                    list_at(&attrs[ND4C_ATTR_max_unpool_kernel], i, 1) - list_at(pads, i, 0) -
-                                    list_at(pads, x->rank - 2 + i, 0);
-}
-
 /* Offset in y of an index. */
 static int64_t unpooled_offset(const nd4c_call *call, const int64_t *extents, int64_t plane, int64_t row,
                                int64_t index) {
@@ -230,7 +213,7 @@ static nd4c_status max_unpool(const nd4c_call *call, nd4c_cpu_work *work) {
   const int64_t *indices = nd4c_cpu_work_load_integers(work, 1);
   int64_t extents[3], rows = x->shape[0] * x->shape[1], cells = rows > 0 ? x->size / rows : 0, plane = 1;
   for (int32_t i = 0; i < x->rank - 2; i++) {
-    extents[i] = unpooled_extent(call, i);
+    extents[i] = nd4c_cpu_unpooled_extent(call, i);
     plane *= extents[i];
   }
   int64_t count = ND4C_FLAG_OF(call, max_unpool_planar) ? plane : rows * plane;

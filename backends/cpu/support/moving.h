@@ -17,7 +17,7 @@ nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t fl
 /* Refuses indices that are not in -extent .. extent - 1. */
 nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t axis, int64_t extent);
 
-/* The elements of an operand of integers in C order: its own, if it lies so in 64 bits, else copied to `room`. */
+/* The elements of an operand of any integers in C order: its own, if it lies so in 64 bits, else copied to `room`. */
 const int64_t *nd4c_cpu_integers(const nd4c_tensor *x, int64_t *room);
 
 /* The same as nd4c_cpu_check_indices for positions (gather_nd, scatter_nd). */

@@ -127,3 +127,15 @@ int64_t nd4c_cpu_pool_index(const nd4c_call *call, const nd4c_ref_sweep *s, int6
   int64_t i = index / (s->x[1] * s->x[2]), j = index / s->x[2] % s->x[1], k = index % s->x[2];
   return base + (k * s->x[1] + j) * s->x[0] + i;
 }
+
+int64_t nd4c_cpu_unpooled_extent(const nd4c_call *call, int32_t i) {
+  const nd4c_attr_value *attrs = call->attrs, *pads = &attrs[ND4C_ATTR_max_unpool_pads];
+  const nd4c_tensor *x = &call->inputs[0];
+  if (ND4C_FLAG_OF(call, max_unpool_planar)) {
+    return call->outputs[0].shape[i + 2];
+  }
+  return x->shape[i + 2] == 0 ? 0
+                              : (x->shape[i + 2] - 1) * list_at(&attrs[ND4C_ATTR_max_unpool_strides], i, 1) +
+                                    list_at(&attrs[ND4C_ATTR_max_unpool_kernel], i, 1) - list_at(pads, i, 0) -
+                                    list_at(pads, x->rank - 2 + i, 0);
+}

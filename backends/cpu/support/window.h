@@ -34,4 +34,8 @@ nd4c_ref_sweep nd4c_cpu_sweep_with(const nd4c_call *call, const nd4c_ref_window 
  * attributes ask for; -1 stays. */
 int64_t nd4c_cpu_pool_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index);
 
+/* Of max_unpool: the extent of spatial axis i before the pool. If a call is not planar, its indices count in arrays of
+ * these extents. */
+int64_t nd4c_cpu_unpooled_extent(const nd4c_call *call, int32_t i);
+
 #endif
