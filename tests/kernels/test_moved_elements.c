@@ -171,6 +171,37 @@ static void test_rows(void **state) {
   }
 }
 
+static const row counted_rows[] = {
+    {ND4C_OP_histogram_fixed_width,
+     1,
+     1,
+     {{2, {300, 400}, ND4C_DTYPE_NONE, -20, 130}},
+     {{"high", {.kind = ND4C_ATTR_FLOAT, .as.f = 90}}},
+     false,
+     true},
+    {ND4C_OP_confusion_matrix, 2, 1, {X(2, 300, 400), X(2, 300, 400)}, {INT("classes", 100)}, false, true},
+    {ND4C_OP_confusion_matrix,
+     3,
+     1,
+     {X(2, 300, 400), X(2, 300, 400), {2, {300, 400}, ND4C_FLOAT32, -9, 20}},
+     {INT("classes", 100)},
+     true,
+     true},
+};
+
+/* Tables of several workers that are added up. */
+static void test_counted_rows(void **state) {
+  (void)state;
+  assert_int_equal(nd4c_config_set("nd4c.width", "3"), ND4C_OK);
+  for (size_t i = 0; i < sizeof counted_rows / sizeof *counted_rows; i++) {
+    for (same_layout how = SAME_PLAIN; how < (counted_rows[i].any_layout ? SAME_LAYOUTS : SAME_TURNED); how++) {
+      check_row(&counted_rows[i], (int)i, ND4C_INT32, how);
+      check_row(&counted_rows[i], (int)i, ND4C_INT64, how);
+    }
+  }
+  assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
+}
+
 /* Rows that are gathered or rotated, by several threads. */
 static const row float_rows[] = {
     {ND4C_OP_embedding_bag, 2, 1, {X(2, 90, 75), INDEX(2, 0, 89, 130, 9)}, {INT("padding_index", 3)}, false, true},
@@ -338,15 +369,11 @@ static void test_indices_out_of_range(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_float_rows),
-      cmocka_unit_test(test_sequence_mask),
-      cmocka_unit_test(test_complex_parts),
-      cmocka_unit_test(test_special_elements),
-      cmocka_unit_test(test_wide_sets),
-      cmocka_unit_test(test_many_of_few),
-      cmocka_unit_test(test_order),
-      cmocka_unit_test(test_indices_out_of_range),
+      cmocka_unit_test(test_rows),          cmocka_unit_test(test_float_rows),
+      cmocka_unit_test(test_counted_rows),  cmocka_unit_test(test_sequence_mask),
+      cmocka_unit_test(test_complex_parts), cmocka_unit_test(test_special_elements),
+      cmocka_unit_test(test_wide_sets),     cmocka_unit_test(test_many_of_few),
+      cmocka_unit_test(test_order),         cmocka_unit_test(test_indices_out_of_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -349,7 +349,8 @@ def histogram_bin_edges(s, dtype):
 
 @cases("histogram_fixed_width")
 def histogram_fixed_width(s, dtype):
-    for x in (s.small(dtype, (50,)), s.small(dtype, (3, 4)), s.special(dtype, (40,)), s.small(dtype, (0,))):
+    for x in (s.small(dtype, (50,)), s.small(dtype, (3, 4)), s.special(dtype, (40,)), s.small(dtype, (0,)),
+              s.small(dtype, (2, 571))):  # of more than one block
         for low, high, bins in ((0, 1, 100), (-3, 3, 4), (-1.5, 7, 5)):
             out = np.zeros(bins, np.int64)
             for v in x.astype(np.float64).reshape(-1):
@@ -381,7 +382,7 @@ def bincount(s, dtype):
 
 @cases("confusion_matrix", ulps=4)
 def confusion_matrix(s, dtype):
-    for shape, classes in (((30,), 4), ((0,), 2), ((2, 5), 7), ((), 1)):
+    for shape, classes in (((30,), 4), ((0,), 2), ((2, 5), 7), ((), 1), ((3, 411), 5)):
         a, b = s.integers(0, classes - 1, shape).astype(NUMPY[dtype]), s.integers(0, classes - 1, shape).astype(NUMPY[dtype])
         y, sums = np.zeros((classes, classes), np.int64), np.zeros((classes, classes))
         weights = s.uniform("float32", 0, 1, shape)

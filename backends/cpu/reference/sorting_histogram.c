@@ -209,7 +209,7 @@ static nd4c_status bincount(const nd4c_call *call, nd4c_cpu_work *work) {
   return ND4C_OK;
 }
 
-static nd4c_status check_classes(const nd4c_call *call, int32_t input, const int64_t *values, int64_t classes) {
+nd4c_status nd4c_cpu_check_classes(const nd4c_call *call, int32_t input, const int64_t *values, int64_t classes) {
   int64_t beyond = find_beyond(values, call->inputs[input].size, classes);
   return beyond < 0
              ? ND4C_OK
@@ -224,8 +224,8 @@ static nd4c_status confusion_matrix(const nd4c_call *call, nd4c_cpu_work *work) 
   const double *weights = nd4c_cpu_work_load(work, ND4C_IN_confusion_matrix_weights);
   double *sums = nd4c_cpu_work_output(work, 0);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  ND4C_BACKEND_TRY(check_classes(call, 0, labels, classes));
-  ND4C_BACKEND_TRY(check_classes(call, 1, predictions, classes));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_classes(call, 0, labels, classes));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_classes(call, 1, predictions, classes));
   for (int64_t i = 0; i < call->inputs[0].size; i++) {
     sums[labels[i] * classes + predictions[i]] += weights != NULL ? weights[i] : 1;
   }

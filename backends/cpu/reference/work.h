@@ -77,5 +77,7 @@ nd4c_status nd4c_cpu_work_end(nd4c_cpu_work *work, nd4c_status status);
 /* Refuses integers that are not in least .. most; NULL: there are none. `what` names one of them. */
 nd4c_status nd4c_cpu_check_integers(const nd4c_call *call, const char *what, const int64_t *values, int64_t count,
                                     int64_t least, int64_t most);
+/* Refuses classes of confusion_matrix in an input that are not in 0 .. classes - 1. */
+nd4c_status nd4c_cpu_check_classes(const nd4c_call *call, int32_t input, const int64_t *values, int64_t classes);
 
 #endif
