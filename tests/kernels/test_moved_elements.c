@@ -202,10 +202,17 @@ static void test_counted_rows(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
 }
 
-/* Rows that are gathered or rotated, by several threads. */
+/* Rows that are gathered, rotated or blended, by several threads. */
 static const row float_rows[] = {
     {ND4C_OP_embedding_bag, 2, 1, {X(2, 90, 75), INDEX(2, 0, 89, 130, 9)}, {INT("padding_index", 3)}, false, true},
     {ND4C_OP_embedding_bag, 2, 1, {X(2, 90, 75), INDEX(2, 0, 89, 130, 9)}, {INT("mode", 2)}, false, true},
+    {ND4C_OP_crop_and_resize,
+     3,
+     1,
+     {X4(2, 30, 40, 3), {2, {40, 4}, ND4C_FLOAT32, 0, 2}, INDEX(1, 0, 1, 40)},
+     {INTS("size", 16, 17)},
+     false,
+     true},
     {ND4C_OP_rotary_embedding, 3, 0, {X4(2, 5, 61, 46), X(3, 2, 61, 23), X(3, 2, 61, 23)}, {{0}}, false, true},
     {ND4C_OP_rotary_embedding,
      3,

@@ -387,6 +387,20 @@ def crop_and_resize(s, dtype):
                         y[b, i, j] += cell
                         scale[b, i, j] += abs(cell).astype(np.float64)
         yield Case([x, boxes, indices], {"size": size, "mode": mode, "extrapolation": 2.5}, [Near(y, dtype, scale)])
+    wide = s.small(dtype, (1, 3, 40, 2))  # columns from the middle of a row, backwards, and past its end
+    wide[0, 2] = np.inf  # which has no weight in a crop that ends on row 1
+    for box, mode in itertools.product(([0, 0.25, 0.5, 0.75], [0.5, 0.9, 0, 0.1], [0, 0.5, 0.5, 1.25]), (NEAREST, LINEAR)):
+        cells = [(k * (box[3] - box[1]) * 39 / 20 + box[1] * 39) for k in range(21)]
+        y, scale = np.full((1, 2, 21, 2), 2.5, np.longdouble), np.zeros((1, 2, 21, 2))
+        for i, (j, c) in itertools.product(range(2), enumerate(cells)):
+            line = numbers(wide[0, int(2 * (box[2] if i else box[0]))])
+            if 0 <= c <= 39 and mode == NEAREST:
+                y[0, i, j] = line[math.floor(c + 0.5)]
+            elif 0 <= c <= 39:
+                ends = [line[int(c)] * np.longdouble(1 - c % 1), line[min(int(c) + 1, 39)] * np.longdouble(c % 1)]
+                y[0, i, j], scale[0, i, j] = ends[0] + ends[1], (abs(ends[0]) + abs(ends[1])).astype(np.float64)
+        attrs = {"size": [2, 21], "mode": mode, "extrapolation": 2.5}
+        yield Case([wide, np.array([box], np.float64), np.zeros(1, np.int64)], attrs, [Near(y, dtype, scale)])
     yield Case([x, boxes[:0], np.zeros(0, np.int64)], {"size": [2, 2]}, [np.zeros((0, 2, 2, 3), x.dtype)])
 
 

@@ -84,9 +84,8 @@ static nd4c_status affine_grid_run(const nd4c_call *call) {
   return nd4c_cpu_reference_parallel(call, places, 64, grid_range, &args);
 }
 
-/* Checks that each number of a list is that of one of `images` images. */
-static nd4c_status check_images(const nd4c_call *call, const char *what, const nd4c_ref_tensor *indices,
-                                int64_t images) {
+nd4c_status nd4c_cpu_check_images(const nd4c_call *call, const char *what, const nd4c_ref_tensor *indices,
+                                  int64_t images) {
   for (int64_t i = 0; i < indices->shape[0]; i++) {
     int64_t image = nd4c_value_load(indices->dtype, indices->data, i * indices->strides[0]).i;
     ND4C_CPU_FAIL_IF(image < 0 || image >= images, ND4C_INDEX, "%s: %s[%lld] is %lld, expected 0 to %lld",
@@ -105,7 +104,7 @@ static nd4c_status crop_and_resize_run(const nd4c_call *call) {
                              .y = nd4c_cpu_ref_tensor(y),
                              .mode = ND4C_INT_OF(call, crop_and_resize_mode),
                              .extrapolation = ND4C_REAL_OF(call, crop_and_resize_extrapolation)};
-  ND4C_BACKEND_TRY(check_images(call, "box_indices", &args.indices, args.x.shape[0]));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_images(call, "box_indices", &args.indices, args.x.shape[0]));
   int64_t rows = y->size > 0 ? y->size / y->shape[3] : 0;
   return nd4c_cpu_reference_parallel(call, rows, 16 * y->shape[3], crop_range, &args);
 }
@@ -146,7 +145,7 @@ nd4c_status nd4c_cpu_roi_align_read(const nd4c_call *call, nd4c_ref_roi_args *re
                             .spatial_scale = ND4C_REAL_OF(call, roi_align_spatial_scale),
                             .maximum = ND4C_INT_OF(call, roi_align_mode) == ND4C_ROI_MODE_MAX,
                             .half_pixel = ND4C_FLAG_OF(call, roi_align_half_pixel)};
-  ND4C_BACKEND_TRY(check_images(call, "batch_indices", &args.indices, args.x.shape[0]));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_images(call, "batch_indices", &args.indices, args.x.shape[0]));
   for (int64_t roi = 0; roi < args.rois.shape[0]; roi++) {
     ND4C_CPU_FAIL_IF(nd4c_ref_roi_samples(&args, roi) < 0, ND4C_ARGUMENT,
                      "roi_align: rois[%lld] is not finite or needs more than %d samples along a bin", (long long)roi,

@@ -71,6 +71,9 @@ typedef struct nd4c_ref_crop_args {
 /* Places [begin, end) of y [boxes, h, w], all channels of each. */
 void nd4c_ref_crop_and_resize(const nd4c_ref_crop_args *args, int64_t begin, int64_t end);
 
+/* Where place `index` of `count` lies between two corners (0 .. 1) of an axis. */
+double nd4c_ref_crop_coordinate(double from, double to, int64_t index, int64_t count, int64_t extent);
+
 /* -- boxes.c ----------------------------------------------------------------------------------------------------- */
 
 /* Edges of a box, low before high: y, x, y, x. */

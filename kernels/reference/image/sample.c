@@ -227,8 +227,7 @@ void nd4c_ref_affine_grid(const nd4c_ref_grid_args *args, int64_t begin, int64_t
 
 /* -- crop_and_resize ---------------------------------------------------------------------------------------------- */
 
-/* Where place `index` of `count` lies between two corners (0 .. 1) of an axis. */
-static double crop_coordinate(double from, double to, int64_t index, int64_t count, int64_t extent) {
+double nd4c_ref_crop_coordinate(double from, double to, int64_t index, int64_t count, int64_t extent) {
   double last = (double)(extent - 1);
   return count > 1 ? from * last + (double)index * (to - from) * last / (double)(count - 1) : 0.5 * (from + to) * last;
 }
@@ -259,8 +258,8 @@ void nd4c_ref_crop_and_resize(const nd4c_ref_crop_args *args, int64_t begin, int
     for (int k = 0; k < 4; k++) {
       corner[k] = nd4c_ref_load(boxes, box * boxes->strides[0] + k * boxes->strides[1]);
     }
-    double row = crop_coordinate(corner[0], corner[2], i, y->shape[1], x->shape[1]);
-    double column = crop_coordinate(corner[1], corner[3], j, y->shape[2], x->shape[2]);
+    double row = nd4c_ref_crop_coordinate(corner[0], corner[2], i, y->shape[1], x->shape[1]);
+    double column = nd4c_ref_crop_coordinate(corner[1], corner[3], j, y->shape[2], x->shape[2]);
     bool inside = row >= 0 && row <= (double)(x->shape[1] - 1) && column >= 0 && column <= (double)(x->shape[2] - 1);
     for (int64_t c = 0; c < x->shape[3]; c++) {
       int64_t base = image * x->strides[0] + c * x->strides[3];
