@@ -213,6 +213,8 @@ static const row float_rows[] = {
      {INTS("size", 16, 17)},
      false,
      true},
+    {ND4C_OP_affine_grid, 1, 1, {X(3, 5, 2, 3)}, {INTS("size", 5, 1, 61, 60)}, false, true},
+    {ND4C_OP_affine_grid, 1, 1, {X(3, 5, 3, 4)}, {INTS("size", 5, 1, 17, 9, 20)}, false, true},
     {ND4C_OP_rotary_embedding, 3, 0, {X4(2, 5, 61, 46), X(3, 2, 61, 23), X(3, 2, 61, 23)}, {{0}}, false, true},
     {ND4C_OP_rotary_embedding,
      3,

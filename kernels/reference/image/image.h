@@ -63,6 +63,9 @@ typedef struct nd4c_ref_grid_args {
 /* Places [begin, end) of grid [n, ..., d]. */
 void nd4c_ref_affine_grid(const nd4c_ref_grid_args *args, int64_t begin, int64_t end);
 
+/* Place `index` of `extent` ones between -1 and 1. */
+double nd4c_ref_base_coordinate(int64_t index, int64_t extent, bool align_corners);
+
 typedef struct nd4c_ref_crop_args {
   nd4c_ref_tensor x, boxes, indices, y;
   int64_t mode;

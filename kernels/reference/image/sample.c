@@ -111,8 +111,7 @@ static bool find_taps(const nd4c_ref_sample_args *args, double coordinate, int64
 
 /* -- places ------------------------------------------------------------------------------------------------------- */
 
-/* Place `index` of `extent` ones between -1 and 1. */
-static double base_coordinate(int64_t index, int64_t extent, bool align_corners) {
+double nd4c_ref_base_coordinate(int64_t index, int64_t extent, bool align_corners) {
   if (align_corners) {
     return extent > 1 ? 2 * (double)index / (double)(extent - 1) - 1 : 0;
   }
@@ -126,7 +125,8 @@ static double transform(const nd4c_ref_tensor *theta, int64_t n, int32_t row, in
   double sum = nd4c_ref_load(theta, offset + d * theta->strides[2]);
   for (int32_t i = 0; i < d; i++) {
     int32_t axis = d - 1 - i;
-    sum += nd4c_ref_load(theta, offset + i * theta->strides[2]) * base_coordinate(at[axis], shape[axis], align_corners);
+    sum += nd4c_ref_load(theta, offset + i * theta->strides[2]) *
+           nd4c_ref_base_coordinate(at[axis], shape[axis], align_corners);
   }
   return sum;
 }
