@@ -252,16 +252,16 @@ def dynamic_quantize_linear(s, dtype):
 
 @cases("fake_quantize", ulps=1)
 def fake_quantize(s, dtype):
-    bounds = [(-1.0, 3.0), (0.0, 6.0), (0.5, 4.0), (-4.0, -1.0), (0.0, 0.0)]
+    bounds = [(-1.0, 3.0), (0.0, 6.0), (0.5, 4.0), (-4.0, -1.0), (0.0, 0.0), (-2.0, 3.0), (-1.0, 1.5)]
     for number, (low, high) in enumerate(bounds):
         for bits, narrow in ((8, 0), (8, 1), (4, 0), (16, 1)):
-            x = numbers(s, dtype, [(4, 5), (), (0, 3), (33,), (3, 4)][number])
+            x = numbers(s, dtype, [(4, 5), (), (0, 3), (33,), (3, 4), (2, 5, 4, 9), (3, 721)][number])
             if number == 4:
                 x = np.repeat(x[:1], 3, axis=0)
-            shape = (5,) if number == 0 else ()
+            shape = {0: (5,), 5: (5, 1, 1)}.get(number, ())
             low_array, high_array = np.full(shape, low), np.full(shape, high)
             if shape:
-                high_array = high_array + np.arange(5)
+                high_array = high_array + np.arange(5).reshape(shape)
             lows, highs = array(low_array, dtype), array(high_array, dtype)
             first, last = (1 if narrow else 0), 2 ** bits - 1
             scale = (wide(highs) - wide(lows)) / (last - first)

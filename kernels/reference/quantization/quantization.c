@@ -201,17 +201,21 @@ void nd4c_ref_dynamic_range(const nd4c_ref_tensor *x, float *scale, uint8_t *zer
   *zero_point = (uint8_t)(zero != zero || zero < 0 ? 0 : zero > 255 ? 255 : nearbyint((double)zero));
 }
 
-/* The grid of TensorFlow's fake quantisation, in x's precision class: low moves so that 0 falls on a step. */
-static double fake_quantized(double x, double low, double high, int bits, bool narrow_range) {
-  double first = narrow_range ? 1 : 0, last = ldexp(1, bits) - 1;
-  double scale = (high - low) / (last - first), zero = first - low / scale;
-  zero = zero < first ? first : zero > last ? last : nearbyint(zero);
-  if (!(scale > 0)) {
+nd4c_ref_fake_grid nd4c_ref_fake_grid_of(double low, double high, int bits, bool narrow_range) {
+  nd4c_ref_fake_grid grid = {.first = narrow_range ? 1 : 0, .last = ldexp(1, bits) - 1};
+  grid.scale = (high - low) / (grid.last - grid.first);
+  double zero = grid.first - low / grid.scale;
+  grid.zero = zero < grid.first ? grid.first : zero > grid.last ? grid.last : nearbyint(zero);
+  return grid;
+}
+
+static double fake_quantized(double x, const nd4c_ref_fake_grid *grid) {
+  if (!(grid->scale > 0)) {
     return x != x ? x : 0;
   }
-  double step = nearbyint(x / scale) + zero;
-  step = step < first ? first : step > last ? last : step;
-  return x != x ? x : (step - zero) * scale;
+  double step = nearbyint(x / grid->scale) + grid->zero;
+  step = step < grid->first ? grid->first : step > grid->last ? grid->last : step;
+  return x != x ? x : (step - grid->zero) * grid->scale;
 }
 
 void nd4c_ref_fake_quantize(const nd4c_ref_fake_quantization *args, int64_t begin, int64_t end) {
@@ -220,7 +224,7 @@ void nd4c_ref_fake_quantize(const nd4c_ref_fake_quantization *args, int64_t begi
     double low = nd4c_ref_load(&args->low, nd4c_ref_offset(&args->low, x->rank, x->shape, flat));
     double high = nd4c_ref_load(&args->high, nd4c_ref_offset(&args->high, x->rank, x->shape, flat));
     double value = nd4c_ref_load(x, nd4c_ref_offset(x, x->rank, x->shape, flat));
-    nd4c_ref_store(y, nd4c_ref_offset(y, y->rank, y->shape, flat),
-                   fake_quantized(value, low, high, args->bits, args->narrow_range));
+    nd4c_ref_fake_grid grid = nd4c_ref_fake_grid_of(low, high, args->bits, args->narrow_range);
+    nd4c_ref_store(y, nd4c_ref_offset(y, y->rank, y->shape, flat), fake_quantized(value, &grid));
   }
 }

@@ -44,6 +44,12 @@ void nd4c_ref_dequantize_plain(const nd4c_ref_quantization *args, int64_t begin,
 /* Scale and zero point for float32 as uint8. */
 void nd4c_ref_dynamic_range(const nd4c_ref_tensor *x, float *scale, uint8_t *zero_point);
 
+/* The grid of TensorFlow's fake quantisation, in x's precision class: low moves so that 0 falls on a step. */
+typedef struct nd4c_ref_fake_grid {
+  double first, last, scale, zero; /* steps; what one is worth; the step of 0 */
+} nd4c_ref_fake_grid;
+nd4c_ref_fake_grid nd4c_ref_fake_grid_of(double low, double high, int bits, bool narrow_range);
+
 typedef struct nd4c_ref_fake_quantization {
   nd4c_ref_tensor x, low, high, y;
   int bits;
