@@ -189,13 +189,18 @@ static inline void compare(const char *what, const operand *got, const operand *
   } while (nd4c_index_next(got->tensor.rank, got->shape, index));
 }
 
-/* The first kernel that computes the operands in their dtype. */
+/* The kernel of the op's own name, else the first one that computes the operands in their dtype. */
 static const nd4c_kernel *find_kernel(const char *op, const char *engine) {
-  const nd4c_kernel *kernel = cpu_kernel(op, engine, 0);
-  for (int32_t i = 1; kernel != NULL && (kernel->flags & ND4C_KERNEL_CONVERTS) != 0; i++) {
-    kernel = cpu_kernel(op, engine, i);
+  const nd4c_kernel *first = NULL, *kernel;
+  char name[96];
+  (void)snprintf(name, sizeof name, "%s.%s", engine, op); /* an engine may have others for special operands */
+  for (int32_t i = 0; (kernel = cpu_kernel(op, engine, i)) != NULL; i++) {
+    if (strcmp(kernel->name, name) == 0) {
+      return kernel;
+    }
+    first = first == NULL && (kernel->flags & ND4C_KERNEL_CONVERTS) == 0 ? kernel : first;
   }
-  return kernel;
+  return first;
 }
 
 static void enter_providers(void) {
