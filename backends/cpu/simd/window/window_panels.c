@@ -117,8 +117,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
-/* Where this kernel takes 0.6 to 1.0 of oneDNN's time: windows of one cell, with AVX2 all of them, with AVX-512 those
- * of
+/* Where this kernel takes 0.6 to 1.0 of oneDNN's time: windows of one cell; with AVX-512, of these
  * - results with gaps between their cells, which a concat has and oneDNN would have to copy;
  * - very few cells, or few with many terms;
  * - output channels that fill no whole blocks of oneDNN's, or two with few rows.
