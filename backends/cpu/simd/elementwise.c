@@ -60,8 +60,13 @@ nd4c_status nd4c_simd_run_binary(const nd4c_call *call, const nd4c_binary_loops 
   return run_binary_nest(call, loops, cost);
 }
 
+/* The cost of one element of the dtype, by that of a real number. */
+static inline int32_t cost_of(nd4c_dtype dtype, int32_t cost) {
+  return (ND4C_DTYPE_BIT(dtype) & ND4C_CPU_COMPLEXES) != 0 ? 4 * cost : cost;
+}
+
 static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost) {
-  cost = op == ND4C_BINARY_power ? power_cost(&call->inputs[1], cost) : cost;
+  cost = op == ND4C_BINARY_power ? power_cost(&call->inputs[1], cost) : cost_of(call->inputs[0].dtype, cost);
   return nd4c_simd_run_binary(call, &nd4c_simd.binary->loops[op][call->inputs[0].dtype], cost);
 }
 
@@ -198,7 +203,8 @@ static nd4c_status run_kron(const nd4c_call *call) {
   nd4c_call same = *call;
   same.inputs = seen;
   same.outputs = &seen[2];
-  return run_binary_nest(&same, &nd4c_simd.binary->loops[ND4C_BINARY_multiply][seen[0].dtype], 1);
+  return run_binary_nest(&same, &nd4c_simd.binary->loops[ND4C_BINARY_multiply][seen[0].dtype],
+                         cost_of(seen[0].dtype, 1));
 }
 
 /* outer, as a product of a column and a row; a small one row by row. */
@@ -224,7 +230,7 @@ static nd4c_status run_outer(const nd4c_call *call) {
   }
   nd4c_call same = *call;
   same.inputs = seen;
-  return run_binary_nest(&same, loops, 1);
+  return run_binary_nest(&same, loops, cost_of(a->dtype, 1));
 }
 
 /* -- one operand ---------------------------------------------------------------------------------------------- */
@@ -477,7 +483,7 @@ static bool take_unary(const nd4c_call *call, enum nd4c_unary_index op, int32_t 
 static bool take_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost, nd4c_simd_element *element) {
   element->kind = ND4C_SIMD_BINARY;
   element->binary = &nd4c_simd.binary->loops[op][call->inputs[0].dtype];
-  element->cost = cost;
+  element->cost = cost_of(call->inputs[0].dtype, cost);
   return element->binary->both != NULL;
 }
 
@@ -539,7 +545,7 @@ const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
         ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu),
     ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu),
     ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip),
-    ND4C_CPU_SIMD_KERNEL(true_divide, ND4C_CPU_REALS, usable_true_divide, run_true_divide),
+    ND4C_CPU_SIMD_KERNEL(true_divide, ND4C_CPU_NUMBERS, usable_true_divide, run_true_divide),
     /* Before OpenBLAS, which would compute kron as many products of one number each. */
     ND4C_CPU_KERNEL("simd", kron, "kron", ND4C_CPU_PRIORITY_OPENBLAS + 1, ND4C_CPU_NUMBERS, usable_kron, run_kron),
     ND4C_CPU_SIMD_KERNEL(outer, ND4C_CPU_NUMBERS, usable_multiply, run_outer),

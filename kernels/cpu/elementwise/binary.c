@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/cpu/elementwise/complex/numbers.h"
 #include "kernels/cpu/elementwise/pairs/division.h"
 #include "kernels/cpu/elementwise/power.h"
 #include "kernels/cpu/support/half.h"
@@ -24,6 +25,9 @@ extern const nd4c_binary_table ND4C_LEVEL_NAME(nd4c_binary_table);
 #define ND4C_TEMPLATE "kernels/cpu/elementwise/binary_half.h"
 #define ND4C_KINDS ND4C_HALF
 #include "kernels/cpu/support/each_dtype.h"
+
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/complex/pairs_complex.h"
+#include "kernels/cpu/elementwise/complex/each_complex.h"
 
 ND4C_INLINED void loop_boolean(enum nd4c_binary_index op, bool a_varies, bool b_varies, SIGNATURE) {
   const uint8_t *a = va, *b = vb;
@@ -119,6 +123,9 @@ ND4C_INLINED void line_bfloat16(enum nd4c_binary_index op, const uint16_t *a, in
   ND4C_BINARY_NUMBERS(HALF_LOOP, D, d) \
   ND4C_BINARY_COMPARISONS(HALF_COMPARISON, D, d) HALF_LOOP(power, D, d) HALF_LOOP(prelu, D, d)
 #define STREAMS(D, d, kind) ND4C_BINARY_SUMS(STREAM, D, d)
+#define COMPLEXES(D, d, kind)  \
+  ND4C_BINARY_SUMS(LOOP, D, d) \
+  LOOP(divide, D, d) COMPARISON(equal, D, d) COMPARISON(not_equal, D, d)
 ND4C_INT_DTYPES(SUMS)
 ND4C_INT_DTYPES(NUMBERS)
 ND4C_INT_DTYPES(QUOTIENT)
@@ -138,6 +145,7 @@ ND4C_BINARY_SUMS(WHOLE_LOOP, BFLOAT16, bfloat16)
 ND4C_HALF_DTYPES(HALVES)
 ND4C_HALF_DTYPES(STREAMS)
 ND4C_WIDE_FLOAT_DTYPES(STREAMS)
+ND4C_COMPLEX_DTYPES(COMPLEXES)
 ND4C_BINARY_LOGIC(LOOP, BOOL, boolean)
 LOOP(equal, BOOL, boolean)
 LOOP(not_equal, BOOL, boolean)
@@ -152,8 +160,10 @@ LOOP(not_equal, BOOL, boolean)
   ND4C_BINARY_NUMBERS(ENTRY, D, d) ND4C_BINARY_COMPARISONS(ENTRY, D, d) ENTRY(power, D, d)
 #define INTEGER_ENTRIES(D, d, kind) ND4C_BINARY_SUMS(ENTRY, D, d) NUMBER_ENTRIES(D, d, kind)
 #define FLOAT_ENTRIES(D, d, kind) ND4C_BINARY_SUMS(STREAM_ENTRY, D, d) ENTRY(prelu, D, d) NUMBER_ENTRIES(D, d, kind)
+#define COMPLEX_ENTRIES(D, d, kind) \
+  ND4C_BINARY_SUMS(ENTRY, D, d) ENTRY(divide, D, d) ENTRY(equal, D, d) ENTRY(not_equal, D, d)
 
 const nd4c_binary_table ND4C_LEVEL_NAME(nd4c_binary_table) = {
     .loops = {ND4C_INT_DTYPES(INTEGER_ENTRIES) ND4C_UINT_DTYPES(INTEGER_ENTRIES) ND4C_HALF_DTYPES(FLOAT_ENTRIES)
-                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(equal, BOOL, boolean) ENTRY(not_equal, BOOL, boolean)
-                      ND4C_BINARY_LOGIC(ENTRY, BOOL, boolean)}};
+                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ND4C_COMPLEX_DTYPES(COMPLEX_ENTRIES) ENTRY(equal, BOOL, boolean)
+                      ENTRY(not_equal, BOOL, boolean) ND4C_BINARY_LOGIC(ENTRY, BOOL, boolean)}};
