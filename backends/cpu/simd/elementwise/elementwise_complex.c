@@ -1,0 +1,70 @@
+/* Engine simd: ops on the parts of complex numbers, as calls on arrays of floats that lie in the same memory.
+ * dispatch/choice.c asks these kernels before the reference's. The arithmetic of complex numbers is in
+ * ../elementwise.c.
+ */
+#include "backends/cpu/simd/elementwise/elementwise.h"
+
+/* The floats of complex numbers: all of them, the parts along one more axis, or one part of each. */
+typedef struct floats {
+  nd4c_tensor tensor;
+  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
+} floats;
+
+enum { EVERY_PART = -1 };
+
+static void view_floats(const nd4c_tensor *x, int32_t part, floats *view) {
+  view->tensor = *x;
+  view->tensor.dtype = x->dtype == ND4C_COMPLEX64 ? ND4C_FLOAT32 : ND4C_FLOAT64;
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    view->shape[axis] = x->shape[axis];
+    view->strides[axis] = 2 * x->strides[axis];
+  }
+  if (part == EVERY_PART) {
+    view->shape[x->rank] = 2;
+    view->strides[x->rank] = 1;
+    view->tensor.rank = x->rank + 1;
+    view->tensor.size = 2 * x->size;
+  } else {
+    view->tensor.flags = 0;
+    view->tensor.data = (char *)x->data + part * nd4c_cpu_dtype_bytes(view->tensor.dtype);
+  }
+  view->tensor.shape = view->shape;
+  view->tensor.strides = view->strides;
+}
+
+static bool usable_parts(const nd4c_call *call, char *reason, size_t reason_size) {
+  ND4C_CPU_DECLINE_IF(call->inputs[0].rank == ND4C_CPU_MAX_RANK, "no room for an axis of parts");
+  return true;
+}
+
+static nd4c_status run_negative(const nd4c_call *call) {
+  floats x, y;
+  view_floats(&call->inputs[0], EVERY_PART, &x);
+  view_floats(&call->outputs[0], EVERY_PART, &y);
+  const nd4c_dtype dtype = x.tensor.dtype;
+  nd4c_call same = *call;
+  same.inputs = &x.tensor;
+  same.outputs = &y.tensor;
+  return nd4c_simd_run_unary(&same, nd4c_simd.unary->loops[ND4C_UNARY_negative][dtype],
+                             nd4c_simd.unary->streams[ND4C_UNARY_negative][dtype], 1, NULL);
+}
+
+static nd4c_status copy_part(const nd4c_call *call, int32_t part) {
+  floats x;
+  view_floats(&call->inputs[0], part, &x);
+  nd4c_nest_copy_tensor(&x.tensor, &call->outputs[0], call->width);
+  return ND4C_OK;
+}
+
+static nd4c_status run_real(const nd4c_call *call) {
+  return copy_part(call, 0);
+}
+
+static nd4c_status run_imag(const nd4c_call *call) {
+  return copy_part(call, 1);
+}
+
+#define KERNEL(op, usable) \
+  ND4C_CPU_KERNEL("simd", op, #op "_complex", ND4C_SIMD_PRIORITY, ND4C_CPU_COMPLEXES, usable, run_##op),
+const nd4c_kernel *const nd4c_cpu_simd_elementwise_complex_kernels[] = {KERNEL(negative, usable_parts)
+                                                                            KERNEL(real, NULL) KERNEL(imag, NULL) NULL};
