@@ -9,16 +9,23 @@ enum { ROWS = 7, COLUMNS = 61, COUNT = ROWS * COLUMNS }; /* not a multiple of wh
 typedef struct operation {
   const char *name;
   nd4c_op op;
+  int32_t operands;
   bool exact; /* of whole numbers */
 } operation;
 
-static const operation ops[] = {{"add", ND4C_OP_add, true},
-                                {"subtract", ND4C_OP_subtract, true},
-                                {"multiply", ND4C_OP_multiply, true},
-                                {"equal", ND4C_OP_equal, true},
-                                {"not_equal", ND4C_OP_not_equal, true},
-                                {"divide", ND4C_OP_divide, false},
-                                {"true_divide", ND4C_OP_true_divide, false}};
+static const operation ops[] = {{"add", ND4C_OP_add, 2, true},
+                                {"subtract", ND4C_OP_subtract, 2, true},
+                                {"multiply", ND4C_OP_multiply, 2, true},
+                                {"equal", ND4C_OP_equal, 2, true},
+                                {"not_equal", ND4C_OP_not_equal, 2, true},
+                                {"divide", ND4C_OP_divide, 2, false},
+                                {"true_divide", ND4C_OP_true_divide, 2, false},
+                                {"negative", ND4C_OP_negative, 1, true},
+                                {"conj", ND4C_OP_conj, 1, true},
+                                {"real", ND4C_OP_real, 1, true},
+                                {"imag", ND4C_OP_imag, 1, true},
+                                {"abs", ND4C_OP_abs, 1, false},
+                                {"angle", ND4C_OP_angle, 1, false}};
 enum { OPS = sizeof ops / sizeof *ops };
 
 /* Mostly ordinary numbers: among others, `of` times as seldom, those that loops treat one by one. */
@@ -50,10 +57,10 @@ static nd4c_array *numbers(nd4c_dtype dtype, same_layout how, int64_t seldom, bo
   return seen;
 }
 
-static nd4c_array *computed(nd4c_op op, const nd4c_array *const *inputs, const char *engine) {
+static nd4c_array *computed(const operation *o, const nd4c_array *const *inputs, const char *engine) {
   nd4c_array *y = NULL, *wide = NULL;
   assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", engine), ND4C_OK);
-  assert_int_equal(nd4c_op_call(NULL, op, inputs, 2, NULL, 0, &y, 1), ND4C_OK);
+  assert_int_equal(nd4c_op_call(NULL, o->op, inputs, o->operands, NULL, 0, &y, 1), ND4C_OK);
   assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", NULL), ND4C_OK);
   assert_int_equal(nd4c_cast(y, ND4C_COMPLEX128, &wide), ND4C_OK);
   nd4c_array_release(y);
@@ -70,9 +77,9 @@ static void check(const operation *o, nd4c_dtype dtype, const nd4c_array *const 
   const double least = dtype == ND4C_COMPLEX64 ? 0x1p-148 : 0x1p-1073; /* of numbers that are not normal */
   char taken[64];
   size_t bytes;
-  same_engine(o->op, inputs, 2, NULL, 0, taken, sizeof taken);
+  same_engine(o->op, inputs, o->operands, NULL, 0, taken, sizeof taken);
   assert_string_equal(taken, "simd");
-  nd4c_array *got = computed(o->op, inputs, "simd"), *wanted = computed(o->op, inputs, "reference");
+  nd4c_array *got = computed(o, inputs, "simd"), *wanted = computed(o, inputs, "reference");
   double *y = same_bytes(got, &bytes), *z = same_bytes(wanted, &bytes);
   for (size_t i = 0; i < bytes / sizeof *y; i += 2) {
     const double size = hypot(z[i], z[i + 1]), tolerance = isfinite(size) ? size * error + least : 0;
@@ -115,7 +122,7 @@ static void test_whole_numbers(void **state) {
                              same_array(dtype, row ? 1 : 2, row ? shape + 1 : shape, right, -9, 19)};
     for (int32_t i = 0; i < OPS; i++) {
       if (ops[i].exact) {
-        same_check(ops[i].name, ops[i].op, (const nd4c_array *const *)inputs, 2, NULL, 0, 1, "simd");
+        same_check(ops[i].name, ops[i].op, (const nd4c_array *const *)inputs, ops[i].operands, NULL, 0, 1, "simd");
       }
     }
     same_free(inputs, 2);

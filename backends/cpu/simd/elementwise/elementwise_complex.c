@@ -64,7 +64,48 @@ static nd4c_status run_imag(const nd4c_call *call) {
   return copy_part(call, 1);
 }
 
+/* A function of two floats: of one part and the other. */
+static nd4c_status run_of_parts(const nd4c_call *call, enum nd4c_function_of_two_index function, int32_t first,
+                                int32_t cost) {
+  floats parts[2];
+  view_floats(&call->inputs[0], first, &parts[0]);
+  view_floats(&call->inputs[0], 1 - first, &parts[1]);
+  const nd4c_tensor inputs[2] = {parts[0].tensor, parts[1].tensor};
+  nd4c_call same = *call;
+  same.inputs = inputs;
+  same.input_count = 2;
+  return nd4c_simd_run_binary(&same, &nd4c_simd.functions_of_two->loops[function][inputs[0].dtype], cost);
+}
+
+static nd4c_status run_abs(const nd4c_call *call) {
+  return run_of_parts(call, ND4C_FUNCTION_hypot, 0, 12);
+}
+
+static nd4c_status run_angle(const nd4c_call *call) {
+  return run_of_parts(call, ND4C_FUNCTION_atan2, 1, 16);
+}
+
+/* Products of the parts and 1 and -1, whose zeros have the signs of negated ones, too. */
+static nd4c_status run_conj(const nd4c_call *call) {
+  static const float narrow[2] = {1, -1};
+  static const double wide[2] = {1, -1};
+  static const int64_t shape[1] = {2}, strides[1] = {1};
+  floats x, y;
+  view_floats(&call->inputs[0], EVERY_PART, &x);
+  view_floats(&call->outputs[0], EVERY_PART, &y);
+  const nd4c_dtype dtype = x.tensor.dtype;
+  const void *signs = dtype == ND4C_FLOAT32 ? (const void *)narrow : wide;
+  const nd4c_tensor inputs[2] = {
+      x.tensor,
+      {.dtype = dtype, .rank = 1, .shape = shape, .strides = strides, .size = 2, .data = (void *)(uintptr_t)signs}};
+  nd4c_call same = *call;
+  same.inputs = inputs;
+  same.input_count = 2;
+  same.outputs = &y.tensor;
+  return nd4c_simd_run_binary(&same, &nd4c_simd.binary->loops[ND4C_BINARY_multiply][dtype], 1);
+}
+
 #define KERNEL(op, usable) \
   ND4C_CPU_KERNEL("simd", op, #op "_complex", ND4C_SIMD_PRIORITY, ND4C_CPU_COMPLEXES, usable, run_##op),
-const nd4c_kernel *const nd4c_cpu_simd_elementwise_complex_kernels[] = {KERNEL(negative, usable_parts)
-                                                                            KERNEL(real, NULL) KERNEL(imag, NULL) NULL};
+const nd4c_kernel *const nd4c_cpu_simd_elementwise_complex_kernels[] = {KERNEL(negative, usable_parts) KERNEL(
+    conj, usable_parts) KERNEL(abs, NULL) KERNEL(angle, NULL) KERNEL(real, NULL) KERNEL(imag, NULL) NULL};
