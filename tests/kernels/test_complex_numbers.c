@@ -125,6 +125,11 @@ static void test_whole_numbers(void **state) {
         same_check(ops[i].name, ops[i].op, (const nd4c_array *const *)inputs, ops[i].operands, NULL, 0, 1, "simd");
       }
     }
+    same_check("sum", ND4C_OP_sum, (const nd4c_array *const *)inputs, 1, NULL, 0, 1, "simd");
+    for (int64_t axis = 0; axis < 2; axis++) {
+      const nd4c_attr axes = {.name = "axes", .value = {.kind = ND4C_ATTR_INTS, .count = 1, .as.ints = &axis}};
+      same_check("sum along an axis", ND4C_OP_sum, (const nd4c_array *const *)inputs, 1, &axes, 1, 1, "simd");
+    }
     same_free(inputs, 2);
   }
 }

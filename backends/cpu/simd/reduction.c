@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backends/cpu/simd/elementwise/floats.h"
 #include "backends/cpu/simd/reduction/reduction_terms.h"
 #include "backends/cpu/support/reduction.h"
 
@@ -363,7 +364,24 @@ nd4c_status nd4c_simd_reduce(const nd4c_call *call, enum nd4c_reduce_index op, c
   return reduce(call, op, axes, keepdims, false);
 }
 
+static bool is_complex(nd4c_dtype dtype) {
+  return (ND4C_DTYPE_BIT(dtype) & ND4C_CPU_COMPLEXES) != 0;
+}
+
+/* Of complex numbers: first of the real parts, then of the imaginary ones. */
 static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
+  nd4c_call same = *call;
+  for (int32_t part = 0; part < 2 && is_complex(call->inputs[0].dtype); part++) {
+    nd4c_simd_floats x, y;
+    nd4c_simd_view_floats(&call->inputs[0], part, &x);
+    nd4c_simd_view_floats(&call->outputs[0], part, &y);
+    same.inputs = &x.tensor;
+    same.outputs = &y.tensor;
+    (void)reduce(&same, op, &call->attrs[ND4C_ATTR_sum_axes], ND4C_FLAG_OF(call, sum_keepdims), mean);
+  }
+  if (is_complex(call->inputs[0].dtype)) {
+    return ND4C_OK;
+  }
   return reduce(call, op, &call->attrs[ND4C_ATTR_sum_axes], ND4C_FLAG_OF(call, sum_keepdims), mean);
 }
 
@@ -385,7 +403,8 @@ static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, 
 
 static bool usable_axes(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
   ND4C_CPU_DECLINE_IF(call->inputs[0].size == 0, "nothing to reduce");
-  ND4C_CPU_DECLINE_IF(nd4c_simd.reduction->loops[op][call->inputs[0].dtype].run == NULL, "no loop for this dtype");
+  ND4C_CPU_DECLINE_IF(nd4c_simd.reduction->loops[op][nd4c_simd_part_dtype(call->inputs[0].dtype)].run == NULL,
+                      "no loop for this dtype");
   return true;
 }
 
@@ -393,8 +412,8 @@ static bool usable_axes(const nd4c_call *call, enum nd4c_reduce_index op, char *
 static bool usable_gathered(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
   bool asked = ND4C_INT_OF(call, sum_dtype) != ND4C_DTYPE_NONE;
   nd4c_dtype x = call->inputs[0].dtype;
-  bool kept =
-      call->outputs[0].dtype == x && ((ND4C_DTYPE_BIT(x) & ND4C_CPU_FLOATS) != 0 || nd4c_cpu_dtype_bytes(x) == 8);
+  bool kept = call->outputs[0].dtype == x &&
+              ((ND4C_DTYPE_BIT(x) & (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)) != 0 || nd4c_cpu_dtype_bytes(x) == 8);
   ND4C_CPU_DECLINE_IF(asked && !kept, "not into the dtype asked for");
   return usable_axes(call, op, reason, reason_size);
 }
@@ -501,6 +520,8 @@ DEFINE_AXIS(argmin)
   X(global_average_pool, ND4C_CPU_FLOATS)  \
   X(global_max_pool, ND4C_CPU_FLOATS)      \
   X(global_lp_pool, ND4C_CPU_FLOATS)
+#define COMPLEX(op) \
+  ND4C_CPU_KERNEL("simd", op, #op "_complex", ND4C_SIMD_PRIORITY, ND4C_CPU_COMPLEXES, usable_##op, run_##op)
 #define DEFINE_KERNEL(op, dtypes) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable_##op, run_##op),
 
-const nd4c_kernel *const nd4c_cpu_simd_reduction_kernels[] = {OPS(DEFINE_KERNEL) NULL};
+const nd4c_kernel *const nd4c_cpu_simd_reduction_kernels[] = {OPS(DEFINE_KERNEL) COMPLEX(sum), COMPLEX(mean), NULL};

@@ -3,34 +3,7 @@
  * ../elementwise.c.
  */
 #include "backends/cpu/simd/elementwise/elementwise.h"
-
-/* The floats of complex numbers: all of them, the parts along one more axis, or one part of each. */
-typedef struct floats {
-  nd4c_tensor tensor;
-  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
-} floats;
-
-enum { EVERY_PART = -1 };
-
-static void view_floats(const nd4c_tensor *x, int32_t part, floats *view) {
-  view->tensor = *x;
-  view->tensor.dtype = x->dtype == ND4C_COMPLEX64 ? ND4C_FLOAT32 : ND4C_FLOAT64;
-  for (int32_t axis = 0; axis < x->rank; axis++) {
-    view->shape[axis] = x->shape[axis];
-    view->strides[axis] = 2 * x->strides[axis];
-  }
-  if (part == EVERY_PART) {
-    view->shape[x->rank] = 2;
-    view->strides[x->rank] = 1;
-    view->tensor.rank = x->rank + 1;
-    view->tensor.size = 2 * x->size;
-  } else {
-    view->tensor.flags = 0;
-    view->tensor.data = (char *)x->data + part * nd4c_cpu_dtype_bytes(view->tensor.dtype);
-  }
-  view->tensor.shape = view->shape;
-  view->tensor.strides = view->strides;
-}
+#include "backends/cpu/simd/elementwise/floats.h"
 
 static bool usable_parts(const nd4c_call *call, char *reason, size_t reason_size) {
   ND4C_CPU_DECLINE_IF(call->inputs[0].rank == ND4C_CPU_MAX_RANK, "no room for an axis of parts");
@@ -38,9 +11,9 @@ static bool usable_parts(const nd4c_call *call, char *reason, size_t reason_size
 }
 
 static nd4c_status run_negative(const nd4c_call *call) {
-  floats x, y;
-  view_floats(&call->inputs[0], EVERY_PART, &x);
-  view_floats(&call->outputs[0], EVERY_PART, &y);
+  nd4c_simd_floats x, y;
+  nd4c_simd_view_floats(&call->inputs[0], ND4C_SIMD_EVERY_PART, &x);
+  nd4c_simd_view_floats(&call->outputs[0], ND4C_SIMD_EVERY_PART, &y);
   const nd4c_dtype dtype = x.tensor.dtype;
   nd4c_call same = *call;
   same.inputs = &x.tensor;
@@ -50,8 +23,8 @@ static nd4c_status run_negative(const nd4c_call *call) {
 }
 
 static nd4c_status copy_part(const nd4c_call *call, int32_t part) {
-  floats x;
-  view_floats(&call->inputs[0], part, &x);
+  nd4c_simd_floats x;
+  nd4c_simd_view_floats(&call->inputs[0], part, &x);
   nd4c_nest_copy_tensor(&x.tensor, &call->outputs[0], call->width);
   return ND4C_OK;
 }
@@ -67,9 +40,9 @@ static nd4c_status run_imag(const nd4c_call *call) {
 /* A function of two floats: of one part and the other. */
 static nd4c_status run_of_parts(const nd4c_call *call, enum nd4c_function_of_two_index function, int32_t first,
                                 int32_t cost) {
-  floats parts[2];
-  view_floats(&call->inputs[0], first, &parts[0]);
-  view_floats(&call->inputs[0], 1 - first, &parts[1]);
+  nd4c_simd_floats parts[2];
+  nd4c_simd_view_floats(&call->inputs[0], first, &parts[0]);
+  nd4c_simd_view_floats(&call->inputs[0], 1 - first, &parts[1]);
   const nd4c_tensor inputs[2] = {parts[0].tensor, parts[1].tensor};
   nd4c_call same = *call;
   same.inputs = inputs;
@@ -90,9 +63,9 @@ static nd4c_status run_conj(const nd4c_call *call) {
   static const float narrow[2] = {1, -1};
   static const double wide[2] = {1, -1};
   static const int64_t shape[1] = {2}, strides[1] = {1};
-  floats x, y;
-  view_floats(&call->inputs[0], EVERY_PART, &x);
-  view_floats(&call->outputs[0], EVERY_PART, &y);
+  nd4c_simd_floats x, y;
+  nd4c_simd_view_floats(&call->inputs[0], ND4C_SIMD_EVERY_PART, &x);
+  nd4c_simd_view_floats(&call->outputs[0], ND4C_SIMD_EVERY_PART, &y);
   const nd4c_dtype dtype = x.tensor.dtype;
   const void *signs = dtype == ND4C_FLOAT32 ? (const void *)narrow : wide;
   const nd4c_tensor inputs[2] = {
