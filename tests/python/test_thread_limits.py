@@ -87,9 +87,9 @@ def test_openblas_s_variable():
 import os
 import nd4c
 def product():
-    a = nd4c.ones((200, 200), dtype=nd4c.float64)
+    a = nd4c.ones((400, 400), dtype=nd4c.float64)
     before = len(os.listdir("/proc/self/task"))
-    assert float(nd4c.max(a @ a)) == 200
+    assert float(nd4c.max(a @ a)) == 400
     return len(os.listdir("/proc/self/task")) - before
 print(product())
 """
