@@ -89,7 +89,7 @@ import nd4c
 def product():
     a = nd4c.ones((400, 400), dtype=nd4c.float64)
     before = len(os.listdir("/proc/self/task"))
-    assert float(nd4c.max(a @ a)) == 400
+    assert float((a @ a)[0, 0]) == 400
     return len(os.listdir("/proc/self/task")) - before
 print(product())
 """
