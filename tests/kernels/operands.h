@@ -164,7 +164,7 @@ static double spacing(nd4c_dtype dtype, double x) {
 static bool agree_complex(nd4c_dtype dtype, nd4c_value got, nd4c_value want, double units) {
   const nd4c_dtype part = dtype == ND4C_COMPLEX64 ? ND4C_FLOAT32 : ND4C_FLOAT64;
   const double size = cabs(want.c);
-  return got.c == want.c || (isfinite(size) && cabs(got.c - want.c) <= (units + 4) * spacing(part, size));
+  return got.c == want.c || (isfinite(size) && cabs(got.c - want.c) <= (units + 8) * spacing(part, size));
 }
 
 static bool agree(nd4c_dtype dtype, nd4c_value got, nd4c_value want, double units) {
