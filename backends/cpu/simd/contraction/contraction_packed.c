@@ -169,6 +169,7 @@ static nd4c_gemm_ending ending_of(const job *j, int64_t row, int64_t column) {
   return ending;
 }
 
+/* Parts of the same columns follow each other: b, which is mostly larger than the caches, is read from memory once. */
 static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   const nd4c_cpu_product *p = &j->p;
@@ -176,7 +177,7 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const nd4c_gemm_matrix sums = {
       .data = j->sums + worker * part_bytes(j), .row_stride = sums_step(j), .column_stride = 1};
   for (int64_t part = begin; part < end; part++) {
-    const int64_t row = part / j->column_parts * j->block, at = part % j->column_parts;
+    const int64_t row = part % j->row_parts * j->block, at = part / j->row_parts;
     const int64_t rows = p->m - row < j->block ? p->m - row : j->block;
     const int64_t column = at * j->panels / j->column_parts * wide;
     const int64_t column_end = (at + 1) * j->panels / j->column_parts * wide;
