@@ -102,39 +102,87 @@ static nd4c_status count_elements(nd4c_emitter *e, nd4c_emitted x, const nd4c_at
   return ND4C_OK;
 }
 
-/* (x - mean) / (count - correction), in a dtype that holds the count */
-static nd4c_status deviate(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_emitted *y) {
+/* 0 where x is NaN, else y */
+static nd4c_status zero_where_nan(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) {
+  nd4c_emitted left_out = ND4C_EMITTED_NONE, zero = ND4C_EMITTED_NONE;
+  UNARY(is_nan, x, &left_out);
+  ND4C_TRY(nd4c_emit_scalar_like(e, *y, 0, &zero));
+  return nd4c_emit_where(e, left_out, zero, *y, y);
+}
+
+/* How many elements that are not NaN each reduction of x joins, in x's dtype and with its axes. */
+static nd4c_status count_numbers(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes, nd4c_emitted *count) {
+  const nd4c_emitted_info info = nd4c_emitted_get(e, x);
+  nd4c_emitted ones = ND4C_EMITTED_NONE;
+  ND4C_TRY(nd4c_emit_full(e, info.dtype, 1, info.rank, info.shape, &ones));
+  ND4C_TRY(zero_where_nan(e, x, &ones));
+  return reduce(e, ND4C_OP_sum, ones, axes, count);
+}
+
+/* The ops that leave NaN out have the attributes of the others. */
+_Static_assert((int)ND4C_ATTR_nanvar_axes == (int)ND4C_ATTR_var_axes &&
+                   (int)ND4C_ATTR_nanvar_correction == (int)ND4C_ATTR_var_correction &&
+                   (int)ND4C_ATTR_std_axes == (int)ND4C_ATTR_var_axes &&
+                   (int)ND4C_ATTR_std_correction == (int)ND4C_ATTR_var_correction &&
+                   (int)ND4C_ATTR_nanstd_axes == (int)ND4C_ATTR_var_axes &&
+                   (int)ND4C_ATTR_nanstd_correction == (int)ND4C_ATTR_var_correction,
+               "one rule reads the attributes of all four");
+
+/* (x - mean) / (count - correction), in a dtype that holds the count; `numbers`: of the elements that are not NaN */
+static nd4c_status deviate(nd4c_emitter *e, const nd4c_gradient_step *step, bool numbers, nd4c_emitted *y) {
   const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_var_axes];
   nd4c_emitted x = step->inputs[0], mean = ND4C_EMITTED_NONE, count = ND4C_EMITTED_NONE;
   ND4C_TRY(nd4c_emit_cast(e, x, nd4c_gradient_wide(nd4c_emitted_get(e, x).dtype), &x));
-  ND4C_TRY(reduce(e, ND4C_OP_mean, x, axes, &mean));
-  ND4C_TRY(count_elements(e, x, axes, &count));
+  ND4C_TRY(reduce(e, numbers ? ND4C_OP_nanmean : ND4C_OP_mean, x, axes, &mean));
+  ND4C_TRY((numbers ? count_numbers : count_elements)(e, x, axes, &count));
   SCALED(subtract, count, step->attrs[ND4C_ATTR_var_correction].as.f, &count);
   BINARY(subtract, x, mean, y);
   return nd4c_emit_binary(e, ND4C_OP_divide, *y, count, y);
 }
 
 /* 2 g (x - mean) / (count - correction) */
-ND4C_GRADIENT(variance) {
+static nd4c_status give_variance(nd4c_emitter *e, const nd4c_gradient_step *step, bool numbers,
+                                 nd4c_emitted *gradient) {
   nd4c_emitted part = ND4C_EMITTED_NONE;
-  (void)index;
-  ND4C_TRY(deviate(e, step, &part));
+  ND4C_TRY(deviate(e, step, numbers, &part));
   ND4C_TRY(nd4c_gradient_spread(e, step, &step->attrs[ND4C_ATTR_var_axes], gradient));
   BINARY(multiply, *gradient, part, gradient);
-  return nd4c_emit_with_scalar(e, ND4C_OP_multiply, *gradient, 2, gradient);
+  SCALED(multiply, *gradient, 2, gradient);
+  return numbers ? zero_where_nan(e, step->inputs[0], gradient) : ND4C_OK;
 }
 
 /* g (x - mean) / ((count - correction) y), and 0 where y is, as equal elements have no direction. */
-ND4C_GRADIENT(deviation) {
-  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_std_axes];
+static nd4c_status give_deviation(nd4c_emitter *e, const nd4c_gradient_step *step, bool numbers,
+                                  nd4c_emitted *gradient) {
+  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_var_axes];
   nd4c_emitted part = ND4C_EMITTED_NONE, kept = ND4C_EMITTED_NONE;
-  (void)index;
-  ND4C_TRY(deviate(e, step, &part));
+  ND4C_TRY(deviate(e, step, numbers, &part));
   ND4C_TRY(nd4c_gradient_keep_axes(e, step->inputs[0], axes, step->output, &kept));
   ND4C_TRY(nd4c_gradient_spread(e, step, axes, gradient));
   BINARY(multiply, *gradient, part, gradient);
   BINARY(divide, *gradient, kept, gradient);
-  return zero_where(e, kept, 0, gradient);
+  ND4C_TRY(zero_where(e, kept, 0, gradient));
+  return numbers ? zero_where_nan(e, step->inputs[0], gradient) : ND4C_OK;
+}
+
+ND4C_GRADIENT(variance) {
+  (void)index;
+  return give_variance(e, step, false, gradient);
+}
+
+ND4C_GRADIENT(deviation) {
+  (void)index;
+  return give_deviation(e, step, false, gradient);
+}
+
+ND4C_GRADIENT(variance_without_nan) {
+  (void)index;
+  return give_variance(e, step, true, gradient);
+}
+
+ND4C_GRADIENT(deviation_without_nan) {
+  (void)index;
+  return give_deviation(e, step, true, gradient);
 }
 
 /* -- norms --------------------------------------------------------------------------------------------------------- */
@@ -227,27 +275,10 @@ ND4C_GRADIENT(logarithm_of_exponentials) {
   return nd4c_emit_binary(e, ND4C_OP_multiply, *gradient, kept, gradient);
 }
 
-/* 0 where x is NaN, else y */
-static nd4c_status zero_where_nan(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *y) {
-  nd4c_emitted left_out = ND4C_EMITTED_NONE, zero = ND4C_EMITTED_NONE;
-  UNARY(is_nan, x, &left_out);
-  ND4C_TRY(nd4c_emit_scalar_like(e, *y, 0, &zero));
-  return nd4c_emit_where(e, left_out, zero, *y, y);
-}
-
 ND4C_GRADIENT(sum_without_nan) {
   (void)index;
   ND4C_TRY(nd4c_gradient_spread(e, step, &step->attrs[ND4C_ATTR_nansum_axes], gradient));
   return zero_where_nan(e, step->inputs[0], gradient);
-}
-
-/* How many elements that are not NaN each reduction of x joins, in x's dtype and with its axes. */
-static nd4c_status count_numbers(nd4c_emitter *e, nd4c_emitted x, const nd4c_attr_value *axes, nd4c_emitted *count) {
-  const nd4c_emitted_info info = nd4c_emitted_get(e, x);
-  nd4c_emitted ones = ND4C_EMITTED_NONE;
-  ND4C_TRY(nd4c_emit_full(e, info.dtype, 1, info.rank, info.shape, &ones));
-  ND4C_TRY(zero_where_nan(e, x, &ones));
-  return reduce(e, ND4C_OP_sum, ones, axes, count);
 }
 
 /* g / count, where x is a number */
@@ -260,41 +291,6 @@ ND4C_GRADIENT(mean_without_nan) {
   ND4C_TRY(nd4c_gradient_spread(e, step, axes, gradient));
   BINARY(divide, *gradient, count, gradient);
   return zero_where_nan(e, x, gradient);
-}
-
-/* As deviate, of the elements that are not NaN. */
-static nd4c_status deviate_without_nan(nd4c_emitter *e, const nd4c_gradient_step *step, nd4c_emitted *y) {
-  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_nanvar_axes];
-  nd4c_emitted x = step->inputs[0], mean = ND4C_EMITTED_NONE, count = ND4C_EMITTED_NONE;
-  ND4C_TRY(nd4c_emit_cast(e, x, nd4c_gradient_wide(nd4c_emitted_get(e, x).dtype), &x));
-  ND4C_TRY(reduce(e, ND4C_OP_nanmean, x, axes, &mean));
-  ND4C_TRY(count_numbers(e, x, axes, &count));
-  SCALED(subtract, count, step->attrs[ND4C_ATTR_nanvar_correction].as.f, &count);
-  BINARY(subtract, x, mean, y);
-  return nd4c_emit_binary(e, ND4C_OP_divide, *y, count, y);
-}
-
-ND4C_GRADIENT(variance_without_nan) {
-  nd4c_emitted part = ND4C_EMITTED_NONE;
-  (void)index;
-  ND4C_TRY(deviate_without_nan(e, step, &part));
-  ND4C_TRY(nd4c_gradient_spread(e, step, &step->attrs[ND4C_ATTR_nanvar_axes], gradient));
-  BINARY(multiply, *gradient, part, gradient);
-  SCALED(multiply, *gradient, 2, gradient);
-  return zero_where_nan(e, step->inputs[0], gradient);
-}
-
-ND4C_GRADIENT(deviation_without_nan) {
-  const nd4c_attr_value *axes = &step->attrs[ND4C_ATTR_nanstd_axes];
-  nd4c_emitted part = ND4C_EMITTED_NONE, kept = ND4C_EMITTED_NONE;
-  (void)index;
-  ND4C_TRY(deviate_without_nan(e, step, &part));
-  ND4C_TRY(nd4c_gradient_keep_axes(e, step->inputs[0], axes, step->output, &kept));
-  ND4C_TRY(nd4c_gradient_spread(e, step, axes, gradient));
-  BINARY(multiply, *gradient, part, gradient);
-  BINARY(divide, *gradient, kept, gradient);
-  ND4C_TRY(zero_where(e, kept, 0, gradient));
-  return zero_where_nan(e, step->inputs[0], gradient);
 }
 
 /* What the largest elements are given, less what the smallest are. */
