@@ -51,26 +51,30 @@ def work():
         print((time.perf_counter() - begin) / calls, flush=True)
 
 
-def main():
-    rows = [int(m) for m in sys.argv[1].split(",")] if len(sys.argv) > 1 else ROWS
-    workers = [subprocess.Popen([sys.executable, __file__, "work"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+def compare(script, products):
+    """Products (label, what a worker reads without the number of calls, gigaflops of a call): a line for each. script: the file
+    whose work() answers."""
+    workers = [subprocess.Popen([sys.executable, script, "work"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                 env=dict(os.environ, SD_KERNEL_FORCE_ENGINE=engine)) for engine in ENGINES]
-    for k, n in SHAPES:
-        for m in rows:
-            of_call = 2e-9 * m * k * n
-            calls = max(1, min(300, int(GIGAFLOPS / of_call)))
-            times = [[] for _ in ENGINES]
-            for _ in range(ROUNDS):
-                for worker, taken in zip(workers, times):
-                    worker.stdin.write("%d %d %d %d\n" % (m, k, n, calls))
-                    worker.stdin.flush()
-                    taken.append(float(worker.stdout.readline()))
-            print("%4d x %4d x %4d  " % (m, k, n) + "  ".join(
-                "%s %.0f, %.0f" % (engine, of_call / min(taken), of_call / statistics.median(taken))
-                for engine, taken in zip(ENGINES, times)), flush=True)
+    for label, asked, of_call in products:
+        calls = max(1, min(300, int(GIGAFLOPS / of_call)))
+        times = [[] for _ in ENGINES]
+        for _ in range(ROUNDS):
+            for worker, taken in zip(workers, times):
+                worker.stdin.write("%s %d\n" % (asked, calls))
+                worker.stdin.flush()
+                taken.append(float(worker.stdout.readline()))
+        print("%-30s" % label + "  ".join(
+            "%s %.1f, %.1f" % (engine, of_call / min(taken), of_call / statistics.median(taken))
+            for engine, taken in zip(ENGINES, times)), flush=True)
     for worker in workers:
         worker.stdin.close()
         worker.wait()
+
+
+def main():
+    rows = [int(m) for m in sys.argv[1].split(",")] if len(sys.argv) > 1 else ROWS
+    compare(__file__, [("%4d x %4d x %4d" % (m, k, n), "%d %d %d" % (m, k, n), 2e-9 * m * k * n) for k, n in SHAPES for m in rows])
 
 
 if __name__ == "__main__":
