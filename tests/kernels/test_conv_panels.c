@@ -80,6 +80,40 @@ static void test_agrees_with_reference(void **state) {
   }
 }
 
+/* Each number of columns in the last panel, rows that fill no strip, and each activation, with and without what is
+ * added before it. */
+static void test_each_part_of_a_panel(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (int32_t outputs = 1; outputs <= 66; outputs++) {
+    const int64_t channels = outputs % 3 == 0 ? 3 : outputs % 3 == 1 ? 70 : 130;
+    const conv_case c = {
+        4,   {2, channels, 5, 4 + outputs % 5},     {outputs, channels, 1, 1}, {1, 1},          {1, 1},
+        {0}, outputs % (ND4C_ACTIVATION_RELU6 + 1), outputs % 2 == 0,          outputs % 4 < 2, CHANNELS_LAST};
+    const double error = conv_error(&c, panels_kernel());
+    if (!(error <= 3e-7)) {
+      fail_msg("%d outputs: error %.3g", (int)outputs, error);
+    }
+  }
+}
+
+/* NaN and infinities of x stay through the activations that are applied in registers. */
+static void test_values_that_are_not_finite(void **state) {
+  static const int64_t activations[] = {ND4C_ACTIVATION_NONE, ND4C_ACTIVATION_RELU, ND4C_ACTIVATION_RELU6,
+                                        ND4C_ACTIVATION_HARD_SWISH};
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
+    const conv_case c = {4,   {1, 40, 6, 7},  {37, 40, 1, 1}, {1, 1}, {1, 1},
+                         {0}, activations[i], true,           true,   CHANNELS_LAST};
+    check_conv_not_finite(panels_kernel(), &c);
+  }
+}
+
 /* Channels of a wider image: a part of a concatenation that is written in place. */
 static void test_parts_of_wider_images(void **state) {
   enum { WIDER = 300, FIRST = 90 };
@@ -176,10 +210,27 @@ static void test_declines(void **state) {
 static void test_comes_first_where_it_is_faster(void **state) {
   static const struct {
     int64_t channels, outputs, side, kernel;
-    bool first; /* with AVX-512; with AVX2 that is the windows of one cell */
-  } rows[] = {{200, 96, 14, 1, true},   {200, 96, 40, 1, true}, {200, 128, 14, 1, true}, {200, 128, 40, 1, false},
-              {200, 256, 14, 1, false}, {96, 96, 14, 2, false}, {480, 256, 8, 1, true},  {480, 256, 9, 1, false},
-              {479, 256, 8, 1, false},  {16, 12, 2, 1, true},   {16, 12, 3, 1, false},   {16, 12, 17, 1, false}};
+    bool first, first_avx2; /* with AVX-512, with AVX2 */
+  } rows[] = {{200, 96, 14, 1, true, true},
+              {200, 96, 40, 1, true, true},
+              {200, 128, 14, 1, true, true},
+              {200, 128, 40, 1, false, true},
+              {200, 256, 14, 1, false, true},
+              {480, 256, 8, 1, true, true},
+              {480, 256, 9, 1, false, true},
+              {479, 256, 8, 1, false, true},
+              {16, 12, 2, 1, true, true},
+              {16, 12, 3, 1, false, true},
+              {16, 12, 17, 1, false, true},
+              /* few terms, much work with few outputs and with 64, little work, large weights */
+              {14, 64, 18, 3, false, false},
+              {64, 63, 50, 3, false, false},
+              {64, 64, 50, 3, false, true},
+              {64, 80, 17, 3, false, false},
+              {64, 16, 50, 3, false, true},
+              {96, 96, 14, 2, false, true},
+              {256, 128, 18, 3, false, true},
+              {256, 144, 18, 3, false, false}};
   const nd4c_kernel *first = named_kernel("conv", "simd.conv_panels_first");
   (void)state;
   if (is_left_to_libraries()) {
@@ -194,8 +245,10 @@ static void test_comes_first_where_it_is_faster(void **state) {
     c.w[0] = rows[i].outputs;
     c.w[2] = c.w[3] = rows[i].kernel;
     make_conv(&c, &frame);
-    const bool expected = nd4c_simd_level_is("avx2") ? rows[i].kernel == 1 : rows[i].first;
-    assert_int_equal(first->usable(&frame.call, reason, sizeof reason), expected);
+    const bool expected = nd4c_simd_level_is("avx2") ? rows[i].first_avx2 : rows[i].first;
+    if (first->usable(&frame.call, reason, sizeof reason) != expected) {
+      fail_msg("case %d: %s", (int)i, expected ? reason : "taken");
+    }
     assert_string_equal(reason, expected ? "" : "oneDNN is faster");
     assert_true(panels_kernel()->usable(&frame.call, reason, sizeof reason));
     release(&frame);
@@ -265,6 +318,8 @@ static void test_infinite_weights(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_agrees_with_reference),
+                                     cmocka_unit_test(test_each_part_of_a_panel),
+                                     cmocka_unit_test(test_values_that_are_not_finite),
                                      cmocka_unit_test(test_parts_of_wider_images),
                                      cmocka_unit_test(test_width_does_not_show),
                                      cmocka_unit_test(test_long_sums_are_exact),

@@ -78,6 +78,31 @@ static void test_agrees_with_reference(void **state) {
   tested = ND4C_FLOAT32;
 }
 
+/* Each number of channels in the last block. */
+static void test_each_part_of_a_block(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (int32_t channels = 2; channels <= 70; channels++) {
+    const int64_t taps = 3 + channels % 3 * 2, stride = 1 + channels % 2;
+    const conv_case c = {4,
+                         {1, channels, 7, 20},
+                         {channels, 1, taps, taps},
+                         {stride, stride},
+                         {1, 1},
+                         {1, 2, 1, 2},
+                         channels % (ND4C_ACTIVATION_RELU6 + 1),
+                         true,
+                         false,
+                         CHANNELS_LAST};
+    const double error = conv_error(&c, last_kernel());
+    if (!(error <= 3e-7)) {
+      fail_msg("%d channels: error %.3g", (int)channels, error);
+    }
+  }
+}
+
 static void test_width_does_not_show(void **state) {
   (void)state;
   if (is_left_to_libraries()) {
@@ -149,7 +174,7 @@ static void test_declines(void **state) {
     skip();
   }
   large.x[2] = nd4c_simd_level_is("avx2") ? 400 : 8;
-  large.x[1] = large.w[0] = 16;
+  large.x[1] = large.w[0] = 16; /* with AVX2 64 channels would come before oneDNN's */
   many_taps.w[2] = 10;
   addend.addend = true;
   first.order = C_ORDER;
@@ -165,7 +190,8 @@ static void test_declines(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_agrees_with_reference), cmocka_unit_test(test_width_does_not_show),
-      cmocka_unit_test(test_values_that_are_not_finite), cmocka_unit_test(test_declines)};
+      cmocka_unit_test(test_agrees_with_reference), cmocka_unit_test(test_each_part_of_a_block),
+      cmocka_unit_test(test_width_does_not_show), cmocka_unit_test(test_values_that_are_not_finite),
+      cmocka_unit_test(test_declines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

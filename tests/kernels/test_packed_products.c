@@ -103,6 +103,33 @@ static void test_agrees_with_reference(void **state) {
   }
 }
 
+/* Each number of columns in the last panel, rows that fill no strip, and each activation. */
+static void test_each_part_of_a_panel(void **state) {
+  (void)state;
+  if (is_left_to_libraries()) {
+    skip();
+  }
+  for (int32_t n = 1; n <= 66; n++) {
+    const product_case c = {nd4c_simd_level_is("avx2") ? 4 + n % 15 : 64 + n,
+                            n % 3 == 0 ? 131 : 69,
+                            n,
+                            n % 5 < 2,
+                            n % 2 == 0,
+                            n % 4 < 2,
+                            n % (ND4C_ACTIVATION_RELU6 + 1),
+                            C_ORDER};
+    char reason[TEXT_SIZE];
+    call_frame frame = {.output.rank = 0};
+    make_linear(&c, &frame);
+    if (packed_kernel("linear")->usable(&frame.call, reason, sizeof reason)) {
+      compare_with_reference(&frame, packed_kernel("linear"), ND4C_IN_linear_w, nearly_equal, n);
+    } else {
+      assert_true(c.m * c.k * c.n < 8192);
+    }
+    release(&frame);
+  }
+}
+
 static void check_widths(const product_case *c) {
   call_frame frame = {.output.rank = 0};
   make_linear(c, &frame);
@@ -306,13 +333,11 @@ static void test_declines(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_agrees_with_reference),
-                                     cmocka_unit_test(test_width_does_not_show),
-                                     cmocka_unit_test(test_long_sums_are_exact),
-                                     cmocka_unit_test(test_addend_is_added_once),
-                                     cmocka_unit_test(test_addend_of_few_rows_is_added_once),
-                                     cmocka_unit_test(test_layout_knows_the_order),
-                                     cmocka_unit_test(test_declines),
-                                     cmocka_unit_test(test_declines_without_room)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_agrees_with_reference),  cmocka_unit_test(test_each_part_of_a_panel),
+      cmocka_unit_test(test_width_does_not_show),    cmocka_unit_test(test_long_sums_are_exact),
+      cmocka_unit_test(test_addend_is_added_once),   cmocka_unit_test(test_addend_of_few_rows_is_added_once),
+      cmocka_unit_test(test_layout_knows_the_order), cmocka_unit_test(test_declines),
+      cmocka_unit_test(test_declines_without_room)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

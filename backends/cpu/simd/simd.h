@@ -135,6 +135,8 @@ void nd4c_simd_fill(const nd4c_tensor *y, const void *element, int32_t width);
 /* For concat and stack, which only move: no operand has to be cast. */
 bool nd4c_simd_joins(const nd4c_call *call, char *reason, size_t reason_size);
 
+/* Which activation of linear or conv loops apply to sums in registers; ND4C_INNER_NONE if none does. */
+nd4c_inner_activation nd4c_cpu_inner_activation(int64_t activation);
 /* The loop that applies an activation of linear or conv; NULL for none. */
 nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype);
 /* What that loop takes, for float32 and float64. */

@@ -83,6 +83,19 @@ static void hard_swish_float64(int64_t n, const void *x, void *y, const nd4c_una
   }
 }
 
+nd4c_inner_activation nd4c_cpu_inner_activation(int64_t activation) {
+  switch (activation) {
+    case ND4C_ACTIVATION_RELU:
+      return ND4C_INNER_RELU;
+    case ND4C_ACTIVATION_RELU6:
+      return ND4C_INNER_RELU6;
+    case ND4C_ACTIVATION_HARD_SWISH:
+      return ND4C_INNER_HARD_SWISH;
+    default:
+      return ND4C_INNER_NONE;
+  }
+}
+
 nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype) {
   static const int loops[] = {[ND4C_ACTIVATION_RELU] = ND4C_UNARY_relu,
                               [ND4C_ACTIVATION_GELU] = ND4C_UNARY_gelu,

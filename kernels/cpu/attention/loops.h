@@ -199,8 +199,8 @@ static void NAME(bound_scores)(const NAME(state) * s, int64_t first, int64_t cou
 static void NAME(multiply_keys)(const NAME(state) * s, const T *k, int64_t step, int64_t feature, int64_t count) {
   const NAME(rows_of_a) keys = {.data = k, .row = step, .step = feature};
   NAME(strips_below)
-  (count, s->width, 0, s->panel->head, keys, s->q, NAME(WIDE), (NAME(ahead)){.from = s->q}, s->scores, NAME(WIDE),
-   false, s->panel->head, NULL);
+  (count, s->width, 0, s->panel->head, keys, (NAME(panel_of_b)){s->q, NAME(WIDE), false}, (NAME(ahead)){.from = s->q},
+   s->scores, NAME(WIDE), false, s->panel->head, NULL);
 }
 
 /* Products become scores. */
@@ -297,8 +297,8 @@ ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors, bool
 static void NAME(weigh)(const NAME(state) * s, const T *v, int64_t step, int64_t feature, int64_t count, T *y) {
   const NAME(rows_of_a) features = {.data = v, .row = feature, .step = step};
   NAME(strips_below)
-  (s->panel->v_head, s->width, 0, count, features, s->scores, NAME(WIDE), (NAME(ahead)){.from = s->scores}, y,
-   NAME(WIDE), false, count, NULL);
+  (s->panel->v_head, s->width, 0, count, features, (NAME(panel_of_b)){s->scores, NAME(WIDE), false},
+   (NAME(ahead)){.from = s->scores}, y, NAME(WIDE), false, count, NULL);
 }
 
 /* The same without the values whose share is 0: they may be infinite or NaN. */

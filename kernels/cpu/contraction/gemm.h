@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cpu/contraction/inner_activation.h"
+
 /* One matrix: element (row, column) at data + row * row_stride + column * column_stride, in elements. */
 typedef struct nd4c_gemm_matrix {
   char *data; /* inputs are never written */
@@ -24,7 +26,7 @@ typedef struct nd4c_gemm_ending {
   nd4c_gemm_matrix y;      /* where the results go; may be where the sums are */
   const void *bias;        /* added to each row; NULL: none */
   nd4c_gemm_matrix addend; /* added; data NULL: none */
-  bool relu;               /* 0 instead of negative results; NaN stays */
+  nd4c_inner_activation activation;
 } nd4c_gemm_ending;
 
 typedef struct nd4c_gemm_loops {

@@ -94,7 +94,8 @@ typedef struct NAME(operands) {
   int64_t group, within, b_group;
   int64_t sum_terms; /* of one sum: SUM_TERMS, or fewer */
   bool packed;
-  bool ahead; /* panels are prefetched */
+  bool filled; /* panels of b have WIDE columns, whatever n is */
+  bool ahead;  /* panels are prefetched */
 } NAME(operands);
 
 enum { NAME(ALL_PANELS) = INT32_MAX }; /* a group of all of them */
@@ -109,7 +110,8 @@ static void NAME(panel)(int64_t m, int64_t columns, int64_t terms, int64_t first
   const NAME(rows_of_a) a = {.data = x->a, .row = x->packed ? k : x->a_row, .step = x->a_step, .packed = x->packed};
   if (to.column_stride == 1) {
     NAME(strips_below)
-    (m, columns, first, terms, a, b, x->b_step, ahead, y, to.row_stride, adds, x->sum_terms, ending);
+    (m, columns, first, terms, a, (NAME(panel_of_b)){b, x->b_step, x->filled}, ahead, y, to.row_stride, adds,
+     x->sum_terms, ending);
     return;
   }
   for (int64_t row = 0, rows; row < m; row += rows, ahead.from += terms * ahead.step) {
@@ -136,7 +138,7 @@ static NAME(ending) NAME(ending_at)(const nd4c_gemm_ending *ending, int64_t colu
                         .addend_row = ending->addend.row_stride,
                         .y = (T *)(void *)ending->y.data + column,
                         .y_row = ending->y.row_stride,
-                        .relu = ending->relu};
+                        .activation = ending->activation};
 }
 
 /* y = (y +) a b, strip by strip: SUM_TERMS rows of a panel of b stay in the L1 cache while all rows of a pass, and as
@@ -207,6 +209,7 @@ static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, 
        .group = 1,
        .sum_terms = NAME(SUM_TERMS),
        .packed = true,
+       .filled = true,
        .ahead = true};
   for (int64_t column = 0; column < n; column += NAME(BLOCK_COLUMNS)) {
     int64_t columns = n - column < NAME(BLOCK_COLUMNS) ? n - column : NAME(BLOCK_COLUMNS);

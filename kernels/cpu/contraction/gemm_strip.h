@@ -22,15 +22,8 @@ typedef struct NAME(ending) {
   int64_t addend_row;
   T *y; /* where the results go, instead of where the sums were */
   int64_t y_row;
-  bool relu;
+  nd4c_inner_activation activation;
 } NAME(ending);
-
-/* 0 instead of negative elements; NaN stays. */
-ND4C_INLINED V NAME(relu)(V x) {
-  const V zero = REPEAT(0);
-  const __typeof__(x < zero) negative = x < zero;
-  return (V)(~negative & (__typeof__(negative))x);
-}
 
 /* Adds rows `row` apart to the sums of a strip. */
 ND4C_INLINED void NAME(add_rows)(int rows, int vectors, bool whole, int64_t last, const T *from, int64_t row,
@@ -45,6 +38,16 @@ ND4C_INLINED void NAME(add_rows)(int rows, int vectors, bool whole, int64_t last
   }
 }
 
+ND4C_INLINED void NAME(activate)(int rows, int vectors, nd4c_inner_activation activation, V sum[][2]) {
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+      sum[r][v] = ACTIVATED(sum[r][v], activation);
+    }
+  }
+}
+
 ND4C_INLINED void NAME(end)(int rows, int vectors, bool whole, int64_t last, const NAME(ending) * ending, V sum[][2]) {
   if (ending->bias != NULL) {
     NAME(add_rows)(rows, vectors, whole, last, ending->bias, 0, sum);
@@ -52,14 +55,12 @@ ND4C_INLINED void NAME(end)(int rows, int vectors, bool whole, int64_t last, con
   if (ending->addend != NULL) {
     NAME(add_rows)(rows, vectors, whole, last, ending->addend, ending->addend_row, sum);
   }
-  if (ending->relu) {
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; r++) {
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; v++) {
-        sum[r][v] = NAME(relu)(sum[r][v]);
-      }
-    }
+  if (ending->activation == ND4C_INNER_RELU) {
+    NAME(activate)(rows, vectors, ND4C_INNER_RELU, sum);
+  } else if (ending->activation == ND4C_INNER_RELU6) {
+    NAME(activate)(rows, vectors, ND4C_INNER_RELU6, sum);
+  } else if (ending->activation == ND4C_INNER_HARD_SWISH) {
+    NAME(activate)(rows, vectors, ND4C_INNER_HARD_SWISH, sum);
   }
 }
 
@@ -203,19 +204,26 @@ typedef struct NAME(rows_of_a) {
   bool packed;       /* the rows of a strip lie side by side; `row` elements are of each row, `step` is unused */
 } NAME(rows_of_a);
 
+/* Where b lies. */
+typedef struct NAME(panel_of_b) {
+  const T *data;
+  int64_t step; /* from row to row */
+  bool filled;  /* rows have WIDE elements that may be read, beyond the columns of the panel, too */
+} NAME(panel_of_b);
+
 /* Terms [first, first + terms) of all sums of m rows: strip_any for one strip after the other. The strips prefetch one
- * after the other, too. */
-static void NAME(strips_below)(int64_t m, int64_t columns, int64_t first, int64_t terms, NAME(rows_of_a) a, const T *b,
-                               int64_t b_step, NAME(ahead) ahead, T *y, int64_t y_row, bool adds, int64_t sum_terms,
+ * after the other, too. b: from term `first` on. */
+static void NAME(strips_below)(int64_t m, int64_t columns, int64_t first, int64_t terms, NAME(rows_of_a) a,
+                               NAME(panel_of_b) b, NAME(ahead) ahead, T *y, int64_t y_row, bool adds, int64_t sum_terms,
                                const NAME(ending) * ending) {
   int64_t row = 0;
 #ifdef HAS_TALL
   const bool is_float = (T)0.5 != 0;
-  if (is_float && m >= TILE_ROWS && columns == NAME(WIDE)) {
+  if (is_float && m >= TILE_ROWS && (columns == NAME(WIDE) || b.filled)) {
     const int64_t strips = m / TILE_ROWS, step = a.packed ? TILE_ROWS : a.step;
     NAME(tall_strips)
-    (strips, terms, a.data + first * step, a.packed ? 1 : a.row, step, TILE_ROWS * a.row, b, b_step, ahead, y, y_row,
-     adds, sum_terms, ending);
+    (columns, strips, terms, a.data + first * step, a.packed ? 1 : a.row, step, TILE_ROWS * a.row, b.data, b.step,
+     ahead, y, y_row, adds, sum_terms, ending);
     row = strips * TILE_ROWS;
     ahead.from += strips * terms * ahead.step;
   }
@@ -230,7 +238,7 @@ static void NAME(strips_below)(int64_t m, int64_t columns, int64_t first, int64_
       here.y += row * here.y_row;
     }
     NAME(strip_any)
-    (rows, columns, terms, a.data + row * a.row + first * step, a.packed ? 1 : a.row, step, b, b_step, ahead,
+    (rows, columns, terms, a.data + row * a.row + first * step, a.packed ? 1 : a.row, step, b.data, b.step, ahead,
      y + row * y_row, y_row, adds, sum_terms, ending != NULL ? &here : NULL);
   }
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/cpu/contraction/inner_activation.h"
 #include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
 #include "kernels/types.h"
@@ -67,6 +68,7 @@ ND4C_INLINED __m256i vector_mask_8(int64_t n) {
 #define SUM NAME(vector_sum)
 #define PART_LOAD NAME(vector_part_load)
 #define PART_STORE NAME(vector_part_store)
+#define ACTIVATED NAME(vector_activated)
 
 #define ND4C_TEMPLATE "kernels/cpu/contraction/gemm_vector_float.h"
 #define ND4C_KINDS ND4C_WIDE_FLOAT

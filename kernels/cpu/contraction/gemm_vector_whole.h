@@ -24,6 +24,12 @@ ND4C_INLINED V FUSED(V a, V b, V c) {
   return a * b + c;
 }
 
+/* Whole numbers have no activations. */
+ND4C_INLINED V ACTIVATED(V x, nd4c_inner_activation activation) {
+  (void)activation;
+  return x;
+}
+
 /* The first n elements of a vector: a load sets the others to zero, a store leaves them as they are in memory. */
 ND4C_INLINED V PART_LOAD(const T *from, int64_t n) {
 #if defined(__AVX512F__) && defined(__AVX512BW__)

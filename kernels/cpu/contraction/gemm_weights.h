@@ -83,6 +83,7 @@ static void NAME(strips)(int64_t m, int64_t column, int64_t n, int64_t k, nd4c_g
        .within = column % strips.columns / NAME(WIDE),
        .b_group = size,
        .sum_terms = sum_terms,
+       .filled = strips.columns % NAME(WIDE) == 0,
        .ahead = true};
   NAME(block)(m, n, k, &x, sums, false, ending);
 }

@@ -24,7 +24,7 @@ typedef struct tile_place {
   const nd4c_depthwise_taps *taps;
   int64_t x_step, y_step, left;
   const float *w, *bias;
-  nd4c_depthwise_activation activation;
+  nd4c_inner_activation activation;
 } tile_place;
 
 ND4C_INLINED vector_float32 load_some(const float *from, int64_t n) {
@@ -52,26 +52,6 @@ ND4C_INLINED pair load_bfloat16(bool whole, const void *x, int64_t at, int64_t l
 #endif
   }
   return (pair){{(vector_float32)(both << 16), (vector_float32)(both & 0xffff0000u)}};
-}
-
-ND4C_INLINED vector_float32 chosen(vector_bits mask, vector_float32 a, vector_float32 b) {
-  return (vector_float32)((mask & (vector_bits)a) | (~mask & (vector_bits)b));
-}
-
-/* -0 up to -3, x from 3 on, x * (x + 3) / 6 between them. */
-ND4C_INLINED vector_float32 hard_swish(vector_float32 x) {
-  const vector_float32 three = vector_repeat_float32(3);
-  const vector_float32 between = x * (x + three) * vector_repeat_float32(1.0f / 6);
-  return chosen((vector_bits)(x <= -three), -(vector_float32){0}, chosen((vector_bits)(x >= three), x, between));
-}
-
-ND4C_INLINED vector_float32 activated(vector_float32 x, nd4c_depthwise_activation activation) {
-  const vector_float32 zero = {0}, six = vector_repeat_float32(6);
-  if (activation == ND4C_DEPTHWISE_HARD_SWISH) {
-    return hard_swish(x);
-  }
-  x = activation != ND4C_DEPTHWISE_NO_ACTIVATION ? vector_larger_float32(zero, x) : x;
-  return activation == ND4C_DEPTHWISE_RELU6 ? -vector_larger_float32(-six, -x) : x;
 }
 
 ND4C_INLINED void put(bool whole, vector_float32 sum, int64_t n, float *y) {
@@ -116,8 +96,8 @@ ND4C_INLINED void tile(int places, bool narrow, bool whole, const tile_place *p,
 #pragma GCC unroll 8
   for (int r = 0; r < places; r++) {
     float *to = y + r * p->y_step + channel;
-    put(narrow || whole, activated(sum[r].v[0], p->activation), p->left, to);
-    put(narrow || whole, activated(sum[r].v[1], p->activation), p->left - LANES, to + LANES);
+    put(narrow || whole, vector_activated_float32(sum[r].v[0], p->activation), p->left, to);
+    put(narrow || whole, vector_activated_float32(sum[r].v[1], p->activation), p->left - LANES, to + LANES);
   }
 }
 
@@ -153,14 +133,14 @@ ND4C_INLINED void convolve(bool narrow, int64_t places, int64_t channels, tile_p
 }
 
 static void convolve_float32(int64_t places, int64_t channels, const nd4c_depthwise_taps *taps, const float *x,
-                             int64_t x_step, const float *w, const float *bias, nd4c_depthwise_activation activation,
+                             int64_t x_step, const float *w, const float *bias, nd4c_inner_activation activation,
                              float *y, int64_t y_step) {
   tile_place p = {.taps = taps, .x_step = x_step, .y_step = y_step, .w = w, .bias = bias, .activation = activation};
   convolve(false, places, channels, &p, (const char *)x, sizeof *x, y);
 }
 
 static void convolve_bfloat16(int64_t places, int64_t channels, const nd4c_depthwise_taps *taps, const uint16_t *x,
-                              int64_t x_step, const float *w, const float *bias, nd4c_depthwise_activation activation,
+                              int64_t x_step, const float *w, const float *bias, nd4c_inner_activation activation,
                               float *y, int64_t y_step) {
   tile_place p = {.taps = taps, .x_step = x_step, .y_step = y_step, .w = w, .bias = bias, .activation = activation};
   convolve(true, places, channels, &p, (const char *)x, sizeof *x, y);

@@ -2,7 +2,13 @@
  * widened once for all places whose windows see it, and the weights of a row of taps stay in registers.
  * depthwise_last.c includes this. */
 
-enum { MOST_PLACES = 7 }; /* and taps: sums and weights fill 28 registers */
+/* MOST_PLACES: and taps. AT_ONCE: vectors of a block's two whose sums and weights stay in registers together: two fill
+ * 28 of them, and AVX2 has 16. */
+#if defined(__AVX512F__) || defined(ND4C_HAS_NEON)
+enum { MOST_PLACES = 7, AT_ONCE = 2 };
+#else
+enum { MOST_PLACES = 7, AT_ONCE = 1 };
+#endif
 
 /* What strips read is a fact of the compiled loop; of bfloat16 a strip writes the sums, or joins them to bfloat16. */
 typedef enum strip_kind { STRIP_FLOAT32, STRIP_BFLOAT16 } strip_kind;
@@ -11,7 +17,7 @@ typedef struct strip_place {
   const nd4c_depthwise_strip *strip;
   const void *x;
   const float *w, *bias;
-  nd4c_depthwise_activation activation;
+  nd4c_inner_activation activation;
   bool joins; /* y has bfloat16 */
   void *y;
   int64_t y_step;
@@ -31,28 +37,52 @@ ND4C_INLINED void put_bfloat16(bool whole, vector_bits both, int64_t left, uint1
 #endif
 }
 
-ND4C_INLINED void put_place(strip_kind kind, bool whole, const strip_place *p, int place, pair sum) {
+/* Which vectors of a block: constants where they are used. */
+typedef struct some_vectors {
+  int first, end;
+} some_vectors;
+
+ND4C_INLINED void put_place(strip_kind kind, bool whole, some_vectors some, const strip_place *p, int place, pair sum) {
   const int64_t at = place * p->y_step + p->channel;
-  sum = (pair){{activated(sum.v[0], p->activation), activated(sum.v[1], p->activation)}};
+#pragma GCC unroll 2
+  for (int v = some.first; v < some.end; v++) {
+    sum.v[v] = vector_activated_float32(sum.v[v], p->activation);
+  }
   if (kind == STRIP_BFLOAT16 && p->joins) {
     put_bfloat16(whole, joined(sum.v[0], sum.v[1]), p->left, (uint16_t *)p->y + at);
     return;
   }
-  float *to = (float *)p->y + at;
-  put(kind == STRIP_BFLOAT16 || whole, sum.v[0], p->left, to);
-  put(kind == STRIP_BFLOAT16 || whole, sum.v[1], p->left - LANES, to + LANES);
+#pragma GCC unroll 2
+  for (int v = some.first; v < some.end; v++) {
+    put(kind == STRIP_BFLOAT16 || whole, sum.v[v], p->left - v * LANES, (float *)p->y + at + v * LANES);
+  }
+}
+
+ND4C_INLINED pair load_cell(strip_kind kind, bool whole, some_vectors some, const strip_place *p, int64_t at) {
+  if (kind == STRIP_BFLOAT16) {
+    return load_bfloat16(whole, p->x, at, p->left);
+  }
+  pair cell = {{{0}, {0}}};
+#pragma GCC unroll 2
+  for (int v = some.first; v < some.end; v++) {
+    const float *from = (const float *)p->x + at + v * LANES;
+    cell.v[v] = whole ? vector_load_float32(from) : load_some(from, p->left - v * LANES);
+  }
+  return cell;
 }
 
 /* Adds a row of taps to the sums of `places` places. The numbers are known when this is compiled; `inside`: all taps
  * see cells. */
-ND4C_INLINED void add_row(strip_kind kind, int taps, int stride, int places, bool inside, bool whole,
+ND4C_INLINED void add_row(strip_kind kind, int taps, int stride, int places, bool inside, bool whole, some_vectors some,
                           const strip_place *p, int64_t x_at, const float *w, pair *sum) {
   const nd4c_depthwise_strip *strip = p->strip;
   pair weight[MOST_PLACES];
 #pragma GCC unroll 8
   for (int k = 0; k < taps; k++) {
-    const float *from = w + k * strip->w_step;
-    weight[k] = (pair){{vector_load_float32(from), vector_load_float32(from + LANES)}};
+#pragma GCC unroll 2
+    for (int v = some.first; v < some.end; v++) {
+      weight[k].v[v] = vector_load_float32(w + k * strip->w_step + v * LANES);
+    }
   }
 #pragma GCC unroll 32
   for (int i = 0; i < (places - 1) * stride + taps; i++) {
@@ -60,35 +90,52 @@ ND4C_INLINED void add_row(strip_kind kind, int taps, int stride, int places, boo
       continue;
     }
     const int64_t at = x_at + (p->first + i) * strip->x_step;
-    const pair cell =
-        kind == STRIP_FLOAT32 ? load_float32(whole, p->x, at, p->left) : load_bfloat16(whole, p->x, at, p->left);
+    const pair cell = load_cell(kind, whole, some, p, at);
 #pragma GCC unroll 8
     for (int r = 0; r < places; r++) {
       const int k = i - r * stride;
       if (k >= 0 && k < taps) {
-        sum[r].v[0] = vector_fused_float32(cell.v[0], weight[k].v[0], sum[r].v[0]);
-        sum[r].v[1] = vector_fused_float32(cell.v[1], weight[k].v[1], sum[r].v[1]);
+#pragma GCC unroll 2
+        for (int v = some.first; v < some.end; v++) {
+          sum[r].v[v] = vector_fused_float32(cell.v[v], weight[k].v[v], sum[r].v[v]);
+        }
       }
     }
   }
 }
 
-ND4C_INLINED void strip_block(strip_kind kind, int taps, int stride, int places, bool inside, bool whole,
-                              const strip_place *p) {
+ND4C_INLINED void strip_vectors(strip_kind kind, int taps, int stride, int places, bool inside, bool whole,
+                                some_vectors some, const strip_place *p) {
   const nd4c_depthwise_strip *strip = p->strip;
   const float *bias = p->bias + p->channel, *w = p->w + p->channel;
   pair sum[MOST_PLACES];
 #pragma GCC unroll 8
   for (int r = 0; r < places; r++) {
-    sum[r] = (pair){{vector_load_float32(bias), vector_load_float32(bias + LANES)}};
+#pragma GCC unroll 2
+    for (int v = some.first; v < some.end; v++) {
+      sum[r].v[v] = vector_load_float32(bias + v * LANES);
+    }
   }
   for (int64_t row = 0; row < strip->rows; row++) {
-    add_row(kind, taps, stride, places, inside, whole, p, p->channel + row * strip->x_row_step,
+    add_row(kind, taps, stride, places, inside, whole, some, p, p->channel + row * strip->x_row_step,
             w + row * strip->w_row_step, sum);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < places; r++) {
-    put_place(kind, whole, p, r, sum[r]);
+    put_place(kind, whole, some, p, r, sum[r]);
+  }
+}
+
+/* The vectors of a block together, or one after the other; bfloat16 has both in each word. */
+ND4C_INLINED void strip_block(strip_kind kind, int taps, int stride, int places, bool inside, bool whole,
+                              const strip_place *p) {
+  if (AT_ONCE == 2 || kind == STRIP_BFLOAT16) {
+    strip_vectors(kind, taps, stride, places, inside, whole, (some_vectors){0, 2}, p);
+    return;
+  }
+  strip_vectors(kind, taps, stride, places, inside, whole, (some_vectors){0, 1}, p);
+  if (whole || p->left > LANES) {
+    strip_vectors(kind, taps, stride, places, inside, whole, (some_vectors){1, 2}, p);
   }
 }
 
@@ -103,7 +150,15 @@ ND4C_INLINED void strip_piece(strip_kind kind, int taps, int stride, int places,
       strip_block(kind, taps, stride, places, false, true, p);
     }
   }
-  if (p->channel < channels) {
+  if (AT_ONCE == 1 && kind == STRIP_FLOAT32 && inside && p->channel < channels && channels >= BLOCK) {
+    /* The last vectors again, from the end: masks cost more. */
+    const bool half = channels - p->channel <= LANES;
+    p->channel = channels - BLOCK;
+    if (!half) {
+      strip_vectors(kind, taps, stride, places, true, true, (some_vectors){0, 1}, p);
+    }
+    strip_vectors(kind, taps, stride, places, true, true, (some_vectors){1, 2}, p);
+  } else if (p->channel < channels) {
     p->left = channels - p->channel;
     strip_block(kind, taps, stride, places, false, false, p);
   }
@@ -165,7 +220,7 @@ static void strip_any(strip_kind kind, int64_t places, int64_t channels, strip_p
 
 #define STRIP(name, kind, to_join, X, Y)                                                                            \
   static void name(const nd4c_depthwise_strip *strip, int64_t places, int64_t channels, const X *x, const float *w, \
-                   const float *bias, nd4c_depthwise_activation activation, Y *y, int64_t y_step) {                 \
+                   const float *bias, nd4c_inner_activation activation, Y *y, int64_t y_step) {                     \
     strip_any(kind, places, channels,                                                                               \
               (strip_place){.strip = strip,                                                                         \
                             .x = x,                                                                                 \

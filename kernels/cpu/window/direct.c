@@ -82,8 +82,8 @@ ND4C_INLINED void put(int rows, int vectors, bool whole, int64_t last, bool adds
       if (ends && to->addend != NULL) {
         result += load(to->addend + r * to->addend_step + v * LANES, full, last);
       }
-      if (ends && to->relu) {
-        result = vector_larger_float32((vector_float32){0}, result);
+      if (ends) {
+        result = vector_activated_float32(result, to->activation);
       }
       if (full) {
         vector_store_float32(y, result);
@@ -158,7 +158,7 @@ static void tile_any(int64_t rows, int64_t columns, const nd4c_direct_window *wi
 static void tile_short(int64_t some, int64_t rows, int64_t columns, const nd4c_direct_window *window, const float *x,
                        const float *w, int64_t panel, const nd4c_direct_target *to) {
   float beside[TILE_ROWS * PANEL], added[TILE_ROWS * PANEL] = {0};
-  nd4c_direct_target there = {.y = beside, .step = PANEL, .bias = to->bias, .relu = to->relu};
+  nd4c_direct_target there = {.y = beside, .step = PANEL, .bias = to->bias, .activation = to->activation};
   if (to->addend != NULL) {
     there.addend = added;
     there.addend_step = PANEL;

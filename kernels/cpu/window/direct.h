@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cpu/contraction/inner_activation.h"
+
 /* Where the terms of a sum are: `channels` terms side by side in each cell of a window. */
 typedef struct nd4c_direct_window {
   int64_t cells, channels;
@@ -22,7 +24,7 @@ typedef struct nd4c_direct_target {
   const float *bias;   /* NULL: none */
   const float *addend; /* NULL: none */
   int64_t addend_step;
-  bool relu; /* 0 instead of negative results; NaN stays */
+  nd4c_inner_activation activation;
 } nd4c_direct_target;
 
 typedef struct nd4c_direct_table {

@@ -16,15 +16,16 @@ typedef struct target {
   float *y;
   int64_t y_step;
   int64_t last; /* elements of the last vector */
-  bool relu;
+  nd4c_inner_activation activation;
 } target;
 
-/* Adds the bias of n outputs to a sum, applies relu, and writes it. */
-ND4C_INLINED void put(vector_float32 sum, bool whole, int64_t n, const float *bias, bool relu, float *y) {
+/* Adds the bias of n outputs to a sum, applies the activation, and writes it. */
+ND4C_INLINED void put(vector_float32 sum, bool whole, int64_t n, const float *bias, nd4c_inner_activation activation,
+                      float *y) {
   if (bias != NULL) {
     sum += whole ? vector_load_float32(bias) : vector_part_load_float32(bias, n);
   }
-  sum = relu ? vector_larger_float32((vector_float32){0}, sum) : sum;
+  sum = vector_activated_float32(sum, activation);
   if (whole) {
     vector_store_float32(y, sum);
   } else {
@@ -63,7 +64,7 @@ ND4C_INLINED void tile(int vectors, bool whole, int64_t terms, const int64_t *of
   for (int r = 0; r < TILE_ROWS; r++) {
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; v++) {
-      put(sum[r][v], whole || v + 1 < vectors, to->last, to->bias != NULL ? to->bias + v * LANES : NULL, to->relu,
+      put(sum[r][v], whole || v + 1 < vectors, to->last, to->bias != NULL ? to->bias + v * LANES : NULL, to->activation,
           to->y + r * to->y_step + v * LANES);
     }
   }
@@ -86,7 +87,7 @@ static void tile_any(int64_t columns, int64_t terms, const int64_t *offsets, con
 static void tile_short(int64_t places, int64_t columns, int64_t terms, const int64_t *offsets, const float *x,
                        const float *w, const target *to) {
   float beside[TILE_ROWS * PANEL];
-  target there = {.bias = to->bias, .y = beside, .y_step = PANEL, .relu = to->relu};
+  target there = {.bias = to->bias, .y = beside, .y_step = PANEL, .activation = to->activation};
   tile_any(columns, terms, offsets, x, w, &there);
   for (int64_t i = 0; i < places; i++) {
     memcpy(to->y + i * to->y_step, beside + i * PANEL, (size_t)columns * sizeof *beside);
@@ -94,10 +95,10 @@ static void tile_short(int64_t places, int64_t columns, int64_t terms, const int
 }
 
 static void convolve(int64_t width, int64_t outputs, int64_t terms, const int64_t *offsets, const float *x,
-                     const float *w, const float *bias, bool relu, float *y, int64_t y_step) {
+                     const float *w, const float *bias, nd4c_inner_activation activation, float *y, int64_t y_step) {
   for (int64_t o = 0; o < outputs; o += PANEL) {
     const int64_t columns = outputs - o < PANEL ? outputs - o : PANEL;
-    target to = {.bias = bias != NULL ? bias + o : NULL, .y_step = y_step, .relu = relu};
+    target to = {.bias = bias != NULL ? bias + o : NULL, .y_step = y_step, .activation = activation};
     for (int64_t i = 0; i < width; i += TILE_ROWS) {
       /* The last tile begins earlier: it computes some places again. */
       const int64_t place = width - i < TILE_ROWS && width >= TILE_ROWS ? width - TILE_ROWS : i;

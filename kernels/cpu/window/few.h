@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cpu/contraction/inner_activation.h"
+
 typedef struct nd4c_few_table {
   /* Output channels of a panel of packed weights. A panel has the weights of each term, one after the other; the last
    * panel is filled up with zeros. */
@@ -16,7 +18,7 @@ typedef struct nd4c_few_table {
    * `relu`; i in [0, width), o in [0, outputs). bias NULL: zeros. All terms are one sum, so
    * they should be few. */
   void (*convolve)(int64_t width, int64_t outputs, int64_t terms, const int64_t *offsets, const float *x,
-                   const float *w, const float *bias, bool relu, float *y, int64_t y_step);
+                   const float *w, const float *bias, nd4c_inner_activation activation, float *y, int64_t y_step);
 } nd4c_few_table;
 
 #endif

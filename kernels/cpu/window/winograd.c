@@ -125,7 +125,8 @@ ND4C_INLINED void transform_sums(const float *m, int64_t m_point, V *y) {
   }
 }
 
-/* Adds bias and addend to a vector of sums, applies relu and stores it: `left` elements, or a whole vector. */
+/* Adds bias and addend to a vector of sums, applies the activation and stores it: `left` elements, or a whole vector.
+ */
 ND4C_INLINED void finish(V sum, const nd4c_winograd_target *to, int result, int64_t column, int64_t left) {
   const bool whole = left >= LANES;
   if (to->y[result] == NULL) {
@@ -138,9 +139,7 @@ ND4C_INLINED void finish(V sum, const nd4c_winograd_target *to, int result, int6
     const float *addend = to->addend[result] + column;
     sum = sum + (whole ? LOAD(addend) : PART_LOAD(addend, left));
   }
-  if (to->relu) {
-    sum = VECTOR_LARGER(REPEAT(0), sum);
-  }
+  sum = ACTIVATED(sum, to->activation);
   if (whole) {
     STORE(to->y[result] + column, sum);
   } else {

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cpu/contraction/inner_activation.h"
+
 enum { ND4C_WINOGRAD_POINTS = 16, ND4C_WINOGRAD_RESULTS = 4 };
 
 /* The filters of `columns` output channels and where the results of one tile go. */
@@ -19,7 +21,7 @@ typedef struct nd4c_winograd_target {
   float *y[ND4C_WINOGRAD_RESULTS];            /* NULL: outside of y */
   const float *addend[ND4C_WINOGRAD_RESULTS]; /* NULL: none */
   const float *bias;                          /* NULL: none */
-  bool relu;
+  nd4c_inner_activation activation;
 } nd4c_winograd_target;
 
 typedef struct nd4c_winograd_loops {

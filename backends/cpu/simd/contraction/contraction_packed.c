@@ -17,8 +17,9 @@ typedef struct job {
   nd4c_cpu_product p;
   const nd4c_gemm_loops *loops;
   nd4c_gemm_strips strips;
-  nd4c_unary_loop activate; /* NULL: none */
-  char *sums;               /* part_bytes for each worker */
+  nd4c_inner_activation inner; /* before sums leave the registers */
+  nd4c_unary_loop activate;    /* NULL: none, or the inner one */
+  char *sums;                  /* part_bytes for each worker */
   nd4c_unary_parameters parameters;
   int64_t block, row_parts;     /* block: rows of a part; the last part may have fewer */
   int64_t panels, column_parts; /* panels: of all columns */
@@ -141,6 +142,11 @@ static int64_t scratch_bytes(const nd4c_call *call) {
   return part_bytes(&j) * (call->width > 1 ? call->width : 1);
 }
 
+/* The elements of the addend do not lie side by side. */
+static bool adds_apart(const nd4c_cpu_product *p) {
+  return p->addend.tensor != NULL && matrix_of(p, &p->addend).column_stride != 1;
+}
+
 /* Adds to a row an addend whose elements do not lie side by side, and applies the activation. */
 static void finish_row(const job *j, int64_t row, int64_t column, int64_t columns, bool adds, float *y) {
   if (adds) {
@@ -158,13 +164,13 @@ static void finish_row(const job *j, int64_t row, int64_t column, int64_t column
  * its size. */
 static nd4c_gemm_ending ending_of(const job *j, int64_t row, int64_t column) {
   const nd4c_cpu_product *p = &j->p;
-  nd4c_gemm_ending ending = {.y = matrix_of(p, &p->y)};
+  nd4c_gemm_ending ending = {.y = matrix_of(p, &p->y), .activation = j->inner};
   ending.y.data += (row * ending.y.row_stride + column) * (int64_t)sizeof(float);
   ending.bias = p->bias != NULL ? (const float *)p->bias->data + column : NULL;
   if (p->addend.tensor != NULL) {
     ending.addend = matrix_of(p, &p->addend);
     ending.addend.data += (row * ending.addend.row_stride + column) * (int64_t)sizeof(float);
-    ending.addend.data = ending.addend.column_stride == 1 ? ending.addend.data : NULL;
+    ending.addend.data = adds_apart(p) ? NULL : ending.addend.data;
   }
   return ending;
 }
@@ -186,7 +192,7 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     a.data += row * a.row_stride * (int64_t)sizeof(float);
     const nd4c_gemm_ending ending = ending_of(j, row, column);
     j->loops->strips(rows, column, columns, p->k, a, p->b.tensor->data, j->strips, sums, j->loops->sum_terms, &ending);
-    const bool adds = p->addend.tensor != NULL && ending.addend.data == NULL;
+    const bool adds = adds_apart(p);
     for (int64_t r = 0; r < rows && (adds || j->activate != NULL); r++) {
       finish_row(j, row + r, column, columns, adds, (float *)(void *)ending.y.data + r * ending.y.row_stride);
     }
@@ -198,7 +204,8 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cpu_product_read(call, &j.p);
   j.loops = nd4c_simd.gemm->float32;
   j.strips = nd4c_cpu_strips_for(j.p.k, j.p.n);
-  j.activate = nd4c_cpu_activation_loop(j.p.activation, ND4C_FLOAT32);
+  j.inner = adds_apart(&j.p) ? ND4C_INNER_NONE : nd4c_cpu_inner_activation(j.p.activation);
+  j.activate = j.inner != ND4C_INNER_NONE ? NULL : nd4c_cpu_activation_loop(j.p.activation, ND4C_FLOAT32);
   j.parameters = nd4c_cpu_activation_parameters(j.p.activation, ND4C_FLOAT32);
   j.sums = call->scratch;
   cut(&j, call->width);

@@ -10,6 +10,7 @@ enum {
   MOST_TAPS = 64,
   SMALL_PLANE = 49,
   SMALL_PLANE_AVX2 = 784,
+  MANY_CHANNELS_AVX2 = 64,
   SMALL_NARROW_PLANE = 196,
   ITEMS = 4,
   PART_BLOCKS = 4,
@@ -19,7 +20,7 @@ enum {
 typedef struct job {
   nd4c_unary_loop activate; /* NULL: none, or an inner one */
   nd4c_unary_parameters parameters;
-  nd4c_depthwise_activation inner; /* before sums leave the registers */
+  nd4c_inner_activation inner; /* before sums leave the registers */
   const nd4c_tensor *x, *w, *y, *bias;
   nd4c_ref_window window;
   bool narrow, strips;      /* strips: rows are computed as strips */
@@ -41,25 +42,12 @@ static bool writes_sums(const job *j) {
   return j->narrow && (j->activate != NULL || !j->strips);
 }
 
-static nd4c_depthwise_activation inner_activation(int64_t activation) {
-  switch (activation) {
-    case ND4C_ACTIVATION_RELU:
-      return ND4C_DEPTHWISE_RELU;
-    case ND4C_ACTIVATION_RELU6:
-      return ND4C_DEPTHWISE_RELU6;
-    case ND4C_ACTIVATION_HARD_SWISH:
-      return ND4C_DEPTHWISE_HARD_SWISH;
-    default:
-      return ND4C_DEPTHWISE_NO_ACTIVATION;
-  }
-}
-
 static void job_make(job *j, const nd4c_call *call) {
   const int64_t activation = ND4C_INT_OF(call, conv_activation), block = nd4c_simd.depthwise_last->block;
   *j = (job){.x = &call->inputs[ND4C_IN_conv_x], .w = &call->inputs[ND4C_IN_conv_w], .y = &call->outputs[0]};
   j->bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
-  j->inner = inner_activation(activation);
-  j->activate = j->inner != ND4C_DEPTHWISE_NO_ACTIVATION ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
+  j->inner = nd4c_cpu_inner_activation(activation);
+  j->activate = j->inner != ND4C_INNER_NONE ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
   j->parameters = nd4c_cpu_activation_parameters(activation, ND4C_FLOAT32);
   nd4c_cpu_conv_window(call, &j->window);
   j->narrow = j->y->dtype == ND4C_BFLOAT16;
@@ -120,12 +108,13 @@ static const char *refuse(const nd4c_call *call) {
 /* Where the kernel takes 0.4 to 1.05 of oneDNN's time. */
 static const char *refuse_slow(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  if (nd4c_simd_level_is("avx2")) {
-    return y->shape[2] * y->shape[3] <= SMALL_PLANE_AVX2 ? NULL : "oneDNN is faster";
-  }
   const bool narrow = y->dtype == ND4C_BFLOAT16;
   nd4c_ref_window w;
   nd4c_cpu_conv_window(call, &w);
+  if (nd4c_simd_level_is("avx2")) {
+    const bool side_by_side = is_strip(&w, narrow) && w.stride[1] == 1 && y->shape[1] >= MANY_CHANNELS_AVX2;
+    return side_by_side || y->shape[2] * y->shape[3] <= SMALL_PLANE_AVX2 ? NULL : "oneDNN is faster";
+  }
   const bool small = y->shape[2] * y->shape[3] <= (narrow ? SMALL_NARROW_PLANE : SMALL_PLANE);
   const bool apart = !narrow && w.stride[0] > 1 && w.stride[1] > 1;
   const bool shared = is_strip(&w, narrow) && y->shape[1] >= nd4c_simd.depthwise_last->block;

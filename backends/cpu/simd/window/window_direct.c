@@ -7,17 +7,18 @@
 
 /* MOST_CELLS: of a window. BAND_BYTES: of the copied rows, which stay in the caches. FARTHEST: columns, strides and
  * padding, so that a band is small. GRAIN: multiplications that are worth another worker. */
-enum { MOST_CELLS = 49, BAND_BYTES = 1 << 15, FARTHEST = 2048, GRAIN = 1 << 18 };
+enum { MOST_CELLS = 49, BAND_BYTES = 1 << 15, FARTHEST = 2048, GRAIN = 1 << 18, MANY_TERMS = 129 };
 
 /* Up to LITTLE multiplications oneDNN's calls cost more than its faster code saves. Up to MUCH, with windows of at most
  * NEAR cells and LEAST_OUTPUTS outputs, this kernel takes 0.9 to 1.1 of oneDNN's time, but needs no code for a new
- * shape: that takes as long as a hundred runs and more would save. */
+ * shape: that takes as long as a hundred runs and more would save. With AVX2, from MANY_TERMS on oneDNN took 0.8 to 1.0
+ * of this kernel's time, and window_panels.c 0.8 to 0.9. */
 enum { LITTLE = 1 << 20, MUCH = 1 << 24, NEAR = 9, LEAST_OUTPUTS = 12 };
 
 typedef struct job {
-  nd4c_unary_loop activate; /* NULL: none, or relu */
+  nd4c_unary_loop activate; /* NULL: none, or the inner one */
   nd4c_unary_parameters parameters;
-  bool relu;
+  nd4c_inner_activation inner; /* before sums leave the registers */
   const nd4c_tensor *x, *w, *y, *addend;
   const float *bias; /* NULL: none */
   nd4c_ref_window window;
@@ -74,8 +75,8 @@ static void job_make(job *j, const nd4c_call *call) {
   j->y = &call->outputs[0];
   j->addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
   j->bias = bias != NULL ? bias->data : NULL;
-  j->relu = activation == ND4C_ACTIVATION_RELU;
-  j->activate = j->relu ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
+  j->inner = nd4c_cpu_inner_activation(activation);
+  j->activate = j->inner != ND4C_INNER_NONE ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
   j->parameters = nd4c_cpu_activation_parameters(activation, ND4C_FLOAT32);
   nd4c_cpu_conv_window(call, &j->window);
   j->height = j->y->shape[2];
@@ -121,8 +122,8 @@ static const char *refuse(const nd4c_call *call) {
   if ((w->flags & ND4C_TENSOR_CONSTANT) == 0) {
     return "the weights are not constant";
   }
-  if (strcmp(nd4c_simd.level, "avx512") != 0) {
-    return "without AVX-512 the libraries are faster";
+  if (!nd4c_simd_level_is("avx2") && !nd4c_simd_level_is("avx512")) {
+    return "without AVX2 the libraries are faster";
   }
   if (ND4C_INT_OF(call, conv_groups) != 1) {
     return "groups of channels";
@@ -143,9 +144,13 @@ static const char *refuse(const nd4c_call *call) {
 /* Whether oneDNN computes it faster, by so much that its code for the shape is worth compiling. */
 static const char *is_slow(const nd4c_call *call) {
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
-  const double multiplications = (double)y->size * (double)(w->size / w->shape[0]);
+  const int64_t terms = w->size / w->shape[0];
+  const double multiplications = (double)y->size * (double)terms;
   const int64_t width = y->shape[3], computed = nd4c_simd.direct->places(width);
   const bool fits = w->shape[2] * w->shape[3] <= NEAR && w->shape[0] >= LEAST_OUTPUTS && 4 * computed <= 5 * width;
+  if (nd4c_simd_level_is("avx2") && terms >= MANY_TERMS) {
+    return "oneDNN is faster";
+  }
   return multiplications <= LITTLE || (multiplications <= MUCH && fits) ? NULL : "oneDNN is faster";
 }
 
@@ -221,7 +226,7 @@ static void activate(const job *j, float *y) {
 
 static nd4c_direct_target target_of_row(const job *j, int64_t image, int64_t row) {
   const nd4c_tensor *y = j->y, *addend = j->addend;
-  nd4c_direct_target to = {.step = y->strides[3], .bias = j->bias, .relu = j->relu};
+  nd4c_direct_target to = {.step = y->strides[3], .bias = j->bias, .activation = j->inner};
   to.y = (float *)y->data + image * y->strides[0] + row * y->strides[2];
   if (addend != NULL) {
     to.addend = (const float *)addend->data + image * addend->strides[0] + row * addend->strides[2];

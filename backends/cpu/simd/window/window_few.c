@@ -20,9 +20,9 @@ enum {
 enum { MUCH = 1 << 24, GRAIN = 1 << 18 };
 
 typedef struct job {
-  nd4c_unary_loop activate; /* NULL: none, or relu */
+  nd4c_unary_loop activate; /* NULL: none, or the inner one */
   nd4c_unary_parameters parameters;
-  bool relu;
+  nd4c_inner_activation inner; /* before sums leave the registers */
   const nd4c_tensor *x, *w, *y;
   const float *bias; /* NULL: none */
   nd4c_ref_window window;
@@ -89,8 +89,8 @@ static void job_make(job *j, const nd4c_call *call) {
   j->w = &call->inputs[ND4C_IN_conv_w];
   j->y = &call->outputs[0];
   j->bias = bias != NULL ? bias->data : NULL;
-  j->relu = activation == ND4C_ACTIVATION_RELU;
-  j->activate = j->relu ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
+  j->inner = nd4c_cpu_inner_activation(activation);
+  j->activate = j->inner != ND4C_INNER_NONE ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
   j->parameters = nd4c_cpu_activation_parameters(activation, ND4C_FLOAT32);
   nd4c_cpu_conv_window(call, &j->window);
   j->height = j->y->shape[2];
@@ -124,8 +124,8 @@ static const char *refuse(const nd4c_call *call) {
   if ((w->flags & ND4C_TENSOR_CONSTANT) == 0) {
     return "the weights are not constant";
   }
-  if (strcmp(nd4c_simd.level, "avx512") != 0) {
-    return "without AVX-512 the libraries are faster";
+  if (!nd4c_simd_level_is("avx2") && !nd4c_simd_level_is("avx512")) {
+    return "without AVX2 the libraries are faster";
   }
   if (x->shape[1] > MOST_CHANNELS || ND4C_INT_OF(call, conv_groups) != 1 || w->size / w->shape[0] > MOST_TERMS ||
       w->shape[0] < LEAST_OUTPUTS) {
@@ -221,7 +221,7 @@ static void block_range(void *user, int64_t begin, int64_t end, int32_t worker) 
     load_bands(j, image, first, rows, bands, line);
     for (int64_t row = 0; row < rows; row++) {
       nd4c_simd.few->convolve(j->width, j->outputs, j->depth, j->offsets,
-                              bands + row * j->window.stride[0] * j->row_length, j->w->data, j->bias, j->relu,
+                              bands + row * j->window.stride[0] * j->row_length, j->w->data, j->bias, j->inner,
                               to + row * j->width * step, step);
     }
     activate(j, rows * j->width, step, to);

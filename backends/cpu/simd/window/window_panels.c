@@ -13,14 +13,15 @@ enum { LEAST_TERMS = 129, LEAST_OUTPUTS = 64, MANY_OUTPUTS = 513, MANY_TERMS = 5
 
 /* Rows of a block, whose results and part of the windows stay in the L2 cache: multiples of a strip's rows. Bytes of
  * copied windows. */
-enum { MOST_ROWS = 192, LEAST_ROWS = 48, STRIP_ROWS = 12, COPIED_BYTES = 1 << 20 };
+enum { MOST_ROWS = 192, LEAST_ROWS = 48, COPIED_BYTES = 1 << 20 };
 
 typedef struct job {
   const nd4c_call *call;
   const nd4c_gemm_loops *loops;
-  nd4c_unary_loop activate; /* NULL: none, or relu */
+  nd4c_unary_loop activate; /* NULL: none, or the inner one */
   nd4c_unary_parameters parameters;
-  bool relu, copied;
+  nd4c_inner_activation inner; /* before sums leave the registers */
+  bool copied;
   const nd4c_tensor *x, *y;
   const float *bias;                   /* NULL: none */
   float *addend;                       /* NULL: none; only read */
@@ -36,12 +37,15 @@ typedef struct job {
 /* Workers share rows or columns: whichever repeats fewer reads of the other operand. */
 static void cut(job *j) {
   const int64_t width = j->call->width > 1 ? j->call->width : 1;
-  const bool by_rows = j->rows >= j->outputs && j->rows >= width * LEAST_ROWS;
-  int64_t most = j->copied ? COPIED_BYTES / (j->depth * (int64_t)sizeof(float)) / STRIP_ROWS * STRIP_ROWS : MOST_ROWS;
+  const bool by_rows = j->copied ? 2 * j->rows >= j->outputs && j->rows >= width * LEAST_ROWS / 2
+                                 : j->rows >= j->outputs && j->rows >= width * LEAST_ROWS;
+  int64_t most = j->copied
+                     ? COPIED_BYTES / (j->depth * (int64_t)sizeof(float)) / j->loops->strip_rows * j->loops->strip_rows
+                     : MOST_ROWS;
   most = most < LEAST_ROWS ? LEAST_ROWS : most < MOST_ROWS ? most : MOST_ROWS;
   j->row_parts = nd4c_cpu_divide_up(j->rows, most);
   j->row_parts = by_rows ? nd4c_cpu_divide_up(j->row_parts, width) * width : j->row_parts;
-  j->block = nd4c_cpu_divide_up(nd4c_cpu_divide_up(j->rows, j->row_parts), STRIP_ROWS) * STRIP_ROWS;
+  j->block = nd4c_cpu_divide_up(nd4c_cpu_divide_up(j->rows, j->row_parts), j->loops->strip_rows) * j->loops->strip_rows;
   j->row_parts = nd4c_cpu_divide_up(j->rows, j->block);
   j->panels = nd4c_cpu_divide_up(j->outputs, j->loops->strip_columns);
   j->column_parts = by_rows ? 1 : j->panels < width ? j->panels : width;
@@ -55,8 +59,8 @@ static void job_make(job *j, const nd4c_call *call) {
   *j = (job){.call = call, .loops = nd4c_simd.gemm->float32, .scratch = call->scratch};
   j->x = &call->inputs[ND4C_IN_conv_x];
   j->y = &call->outputs[0];
-  j->relu = activation == ND4C_ACTIVATION_RELU;
-  j->activate = j->relu ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
+  j->inner = nd4c_cpu_inner_activation(activation);
+  j->activate = j->inner != ND4C_INNER_NONE ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
   j->parameters = nd4c_cpu_activation_parameters(activation, ND4C_FLOAT32);
   j->bias = bias != NULL ? bias->data : NULL;
   j->addend = addend != NULL ? addend->data : NULL;
@@ -117,7 +121,17 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
-/* Where this kernel takes 0.6 to 1.0 of oneDNN's time: windows of one cell; with AVX-512, of these
+/* With AVX2, where copied windows take 0.7 to 1.1 of oneDNN's time, and need no code for a new shape: weights that stay
+ * in the caches, and windows that many results share; or little work. */
+static bool is_worth_copying(const job *j) {
+  enum { LITTLE = 1 << 23, CACHED_BYTES = 5 << 18, SOME_ROWS = 256 };
+  const int64_t weights = j->outputs * j->depth;
+  const bool shared = j->outputs >= LEAST_OUTPUTS || j->outputs <= j->loops->strip_columns;
+  return j->depth >= LEAST_TERMS && weights <= CACHED_BYTES / (int64_t)sizeof(float) &&
+         ((shared && j->rows >= SOME_ROWS) || j->rows * weights <= LITTLE);
+}
+
+/* Where this kernel takes 0.6 to 1.1 of oneDNN's time: windows of one cell, and see above; with AVX-512, of these
  * - results with gaps between their cells, which a concat has and oneDNN would have to copy;
  * - very few cells, or few with many terms;
  * - output channels that fill no whole blocks of oneDNN's, or two with few rows.
@@ -132,7 +146,7 @@ static bool usable_first(const nd4c_call *call, char *reason, size_t reason_size
   job_make(&j, call);
   const bool gaps = j.y_step != j.outputs;
   if (nd4c_simd_level_is("avx2")) {
-    return j.depth == j.channels || nd4c_cpu_decline(reason, reason_size, "oneDNN is faster");
+    return !j.copied || is_worth_copying(&j) || nd4c_cpu_decline(reason, reason_size, "oneDNN is faster");
   }
   const bool few = j.rows <= SINGLE_ROWS || (j.rows <= FEW_ROWS && j.depth >= DEEP_TERMS);
   const bool fits = j.outputs % BLOCK != 0 || (j.outputs == 2 * BLOCK && j.rows <= SOME_ROWS);
@@ -277,7 +291,7 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     const int64_t columns = (end_of_part < j->outputs ? end_of_part : j->outputs) - column;
     float *to = (float *)j->y->data + row * j->y_step + column;
     nd4c_gemm_matrix a = {.row_stride = j->copied ? j->depth : j->x_step, .column_stride = 1};
-    nd4c_gemm_ending ending = {.relu = j->relu, .bias = j->bias != NULL ? j->bias + column : NULL};
+    nd4c_gemm_ending ending = {.activation = j->inner, .bias = j->bias != NULL ? j->bias + column : NULL};
     ending.y = (nd4c_gemm_matrix){.data = (char *)to, .row_stride = j->y_step, .column_stride = 1};
     ending.addend = (nd4c_gemm_matrix){.row_stride = j->addend_step, .column_stride = 1};
     ending.addend.data = j->addend != NULL ? (char *)(j->addend + row * j->addend_step + column) : NULL;

@@ -21,8 +21,8 @@ enum { LEAST_CHANNELS = 16, LEAST_OUTPUTS = 32, LEAST_ALL_TILES = 24 };
 typedef struct job {
   const nd4c_call *call;
   const nd4c_tensor *x, *y, *bias, *addend;
-  nd4c_unary_loop activate; /* NULL: none, or relu */
-  bool relu;
+  nd4c_unary_loop activate;    /* NULL: none, or the inner one */
+  nd4c_inner_activation inner; /* before sums leave the registers */
   int64_t channels, outputs;
   int64_t pad[2], tiles[2], all_tiles; /* tiles along the axes of an image */
   int64_t block, blocks;               /* tiles in a block */
@@ -59,8 +59,8 @@ static void job_make(job *j, const nd4c_call *call) {
   *j = (job){.call = call, .x = x, .y = y, .channels = x->shape[1], .outputs = y->shape[1]};
   j->bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   j->addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
-  j->relu = activation == ND4C_ACTIVATION_RELU;
-  j->activate = j->relu ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
+  j->inner = nd4c_cpu_inner_activation(activation);
+  j->activate = j->inner != ND4C_INNER_NONE ? NULL : nd4c_cpu_activation_loop(activation, ND4C_FLOAT32);
   for (int32_t i = 0; i < 2; i++) {
     j->pad[i] = window.pad_begin[i];
     j->tiles[i] = nd4c_cpu_divide_up(y->shape[i + 2], 2);
@@ -192,7 +192,7 @@ static void find_cells(const job *j, spot at, const float *zeros, const float **
 }
 
 static nd4c_winograd_target find_target(const job *j, spot at) {
-  nd4c_winograd_target to = {.relu = j->relu};
+  nd4c_winograd_target to = {.activation = j->inner};
   for (int32_t r = 0; r < ND4C_WINOGRAD_RESULTS; r++) {
     int64_t row = at.row + r / 2, column = at.column + r % 2;
     if (row < j->y->shape[2] && column < j->y->shape[3]) {
