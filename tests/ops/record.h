@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "ops/op.h"
 
-enum { RECORD_INPUTS = 8, RECORD_ATTRS = 16, RECORD_VALUES = 64 };
+enum { RECORD_INPUTS = 8, RECORD_ATTRS = 16, RECORD_OUTPUTS = 4, RECORD_VALUES = 64 };
 
 typedef struct record {
   const nd4c_op_def *def;
@@ -25,7 +25,7 @@ typedef struct record {
   nd4c_attr named[RECORD_ATTRS];
   int64_t lists[RECORD_ATTRS][RECORD_VALUES];
   nd4c_attr_value attrs[RECORD_ATTRS];
-  nd4c_inferred output;
+  nd4c_inferred outputs[RECORD_OUTPUTS]; /* a result is the first of them */
 } record;
 
 /* Numbers with commas; returns how many, and moves the text behind them. -1 if they are too many. */
@@ -136,7 +136,7 @@ static inline nd4c_inference record_inference(record *self) {
                           .input_count = self->input_count,
                           .inputs = self->inputs,
                           .attrs = self->attrs,
-                          .outputs = &self->output};
+                          .outputs = self->outputs};
 }
 
 static inline nd4c_status record_infer(record *self) {
@@ -161,8 +161,8 @@ static inline void record_result(record *self, nd4c_status status, char *text, s
     return;
   }
   char extents[512];
-  (void)record_list(extents, sizeof extents, self->output.rank, self->output.shape);
-  (void)snprintf(text, size, "%s(%s)", nd4c_dtype_name(self->output.dtype), extents);
+  (void)record_list(extents, sizeof extents, self->outputs[0].rank, self->outputs[0].shape);
+  (void)snprintf(text, size, "%s(%s)", nd4c_dtype_name(self->outputs[0].dtype), extents);
 }
 
 #endif

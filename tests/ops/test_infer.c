@@ -11,11 +11,11 @@
 /* Strides of axes with at most one element do not count. */
 static int same_view(const record *self, const int64_t *strides, int64_t offset, const char *expected) {
   int64_t wanted[RECORD_VALUES];
-  if (record_numbers(&expected, wanted) != self->output.rank || *expected != '@') {
+  if (record_numbers(&expected, wanted) != self->outputs[0].rank || *expected != '@') {
     return 0;
   }
-  for (int32_t i = 0; i < self->output.rank; i++) {
-    if (self->output.shape[i] > 1 && strides[i] != wanted[i]) {
+  for (int32_t i = 0; i < self->outputs[0].rank; i++) {
+    if (self->outputs[0].shape[i] > 1 && strides[i] != wanted[i]) {
       return 0;
     }
   }
@@ -30,7 +30,7 @@ static int check_view(record *self, const char *expected, char *got, size_t size
     return strcmp(expected, "copy") == 0;
   }
   (void)snprintf(got, size, "view ");
-  (void)record_list(got + 5, size - 5, self->output.rank, strides);
+  (void)record_list(got + 5, size - 5, self->outputs[0].rank, strides);
   (void)snprintf(got + strlen(got), size - strlen(got), "@%lld", (long long)offset);
   return strncmp(expected, "view ", 5) == 0 && same_view(self, strides, offset, expected + 5);
 }

@@ -92,7 +92,7 @@ nd4c_status nd4c_infer_lp_normalize(nd4c_inference *inference) {
   double p = inference->attrs[ND4C_ATTR_lp_normalize_p].as.f;
   int32_t axis;
   if (!(p > 0 && p <= 1e6)) {
-    return nd4c_fail(ND4C_ARGUMENT, "%s: p is %g, expected a number above 0", inference->op->name, p);
+    return nd4c_fail(ND4C_ARGUMENT, "%s: p is %.9g, expected a number above 0, at most 1e6", inference->op->name, p);
   }
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_lp_normalize_axis].as.i,
                           inference->inputs[0].rank, &axis));
