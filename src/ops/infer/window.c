@@ -378,7 +378,7 @@ static nd4c_status check_power(const nd4c_inference *inference, double p) {
   if (p > 0 && p <= 1e6) {
     return ND4C_OK;
   }
-  return nd4c_fail(ND4C_ARGUMENT, "%s: p is %g, expected a number above 0", inference->op->name, p);
+  return nd4c_fail(ND4C_ARGUMENT, "%s: p is %.9g, expected a number above 0, at most 1e6", inference->op->name, p);
 }
 
 /* Gives: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...]. */
