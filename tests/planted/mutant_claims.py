@@ -10,9 +10,14 @@ SOURCES = ["src/**/*.[ch]", "kernels/cpu/**/*.[ch]", "kernels/reference/**/*.[ch
 LEFT_OUT = re.compile(r"src/base/os|/trace/|explain|report|src/base/topology|progress|/look\.c")
 SHARED = "elementwise"
 # Labels of ctest that claim a layer, beside its own.
-BESIDE = {"array": ["dispatch", "ops"], "dispatch": ["array"], "import": ["io", "graph"], "submit": ["device", "dispatch"],
-          "ops": ["graph", "array"], "base": ["device", "array"], "graph": [], "io": [], "device": ["dispatch", "plugin"]}
+BESIDE = {"array": ["dispatch", "ops"], "dispatch": ["array", "graph"], "import": ["io", "graph", "onnx"],
+          "submit": ["device", "dispatch", "graph"], "ops": ["graph", "array", "io", "onnx"],
+          "base": ["device", "array", "dispatch", "kernels", "graph"], "graph": ["io", "onnx"], "io": [],
+          "device": ["dispatch", "plugin", "graph"]}
+# Folders of src whose functions compute the ops that src/dispatch/host_ops.h lists.
+COMPUTED = {"dispatch/text", "dispatch/image", "dispatch/host"}
 PARTS = 12
+ENGINES = ["simd", "reference", "onednn", "openblas", "fftw"]
 
 
 class Claims:
@@ -64,6 +69,10 @@ class Claims:
         """[(name, program, arguments, environment)] of the tests that claim a room."""
         engine, family = room
         records = ["--records", str(self.build / "tests/records")]
+        lowest = {"ND4C_CPU_LEVEL": "base"}  # its loops are not those of the levels above
+        if family in COMPUTED:
+            ops = re.findall(r"^  X\((\w+), ", (self.root / "src/dispatch/host_ops.h").read_text(), re.M)
+            return [(op, "nd4c_conformance", [*records, "--quick", "--op", op], {}) for op in ops] + self.labelled({"dispatch"})
         if engine == "src":
             layer = family.split("/")[0]
             labels = {layer, *BESIDE.get(layer, [])}
@@ -71,14 +80,18 @@ class Claims:
             symbolic = [(f"symbolic {part}", "nd4c_conformance", [*records, "--symbolic", "--part", f"{part}/{PARTS}"], {})
                         for part in range(PARTS if layer == "ops" else 0)]
         else:
-            labels = {"kernels"}
-            parts = [(engine, part) for part in range(PARTS)] if not self.ops_of(family) else []
+            # What engines share, and what plans compute in one step, is called by plans alone or by any of the engines.
+            labels = {"kernels", *(["graph"] if engine == "cpu" or family == SHARED else []),
+                      *(["random"] if family == "random" else []), *(["accuracy"] if family == SHARED else [])}
+            engines = ENGINES if engine == "cpu" else [engine]
+            parts = [(name, part) for name in engines for part in range(PARTS)] if not self.ops_of(family) else []
             symbolic = []
         whole = [(f"{name} {part}/{PARTS}", "nd4c_conformance",
-                  [*records, "--quick", "--part", f"{part}/{PARTS}", "--engine", name], {}) for name, part in parts
-                 if name in ("simd", "reference", "onednn", "openblas", "fftw")]
-        own = [(f"{op} on {engine}", "nd4c_conformance", [*records, "--op", op, "--engine", engine], {})
-               for op in (self.ops_of(family) if engine in ("simd", "reference") else [])]
+                  [*records, "--quick", "--part", f"{part}/{PARTS}", "--engine", name], {}) for name, part in parts]
+        ops = self.ops_of(family) if engine in ("simd", "reference") else []
+        own = [(f"{op} on {engine}", "nd4c_conformance", [*records, "--op", op, "--engine", engine], {}) for op in ops]
+        own += [(f"{op} on {engine} at the lowest level", "nd4c_conformance",
+                 [*records, "--quick", "--op", op, "--engine", engine], lowest) for op in ops if engine == "simd"]
         return own + self.labelled(labels) + symbolic + whole
 
     def labelled(self, labels):
@@ -87,7 +100,7 @@ class Claims:
             properties = {item["name"]: item["value"] for item in test.get("properties", [])}
             program = pathlib.Path(test["command"][0])
             if (not labels & set(properties.get("LABELS", [])) or program.parent != self.build / "tests/bin"
-                    or program.name == "nd4c_conformance" or "exhaustion" in test["name"]):
+                    or program.name == "nd4c_conformance"):
                 continue
             environment = {}
             for change in properties.get("ENVIRONMENT_MODIFICATION", []):

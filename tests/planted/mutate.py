@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what the tests catch: changes single places of the library at random, and runs the tests that claim the file.
 
-    tests/planted/mutate.py [--count N] [--seed TEXT] [--rooms N] [--room PATTERN] [--table FILE]
+    tests/planted/mutate.py [--count N] [--seed TEXT] [--rooms N] [--room PATTERN] [--work FOLDER] [--table FILE]
 
 The chosen places, with the changed text beside the original one, are compiled into one set of test programs (build/mutants;
 the rest comes from build/ci, which must be built, with its records). The environment switches one mutant on. A first run of
@@ -30,10 +30,10 @@ from mutant_claims import Claims
 
 root = pathlib.Path(__file__).resolve().parents[2]
 build = root / "build/ci"
-work = root / "build/mutants"
 EQUIVALENT = root / "tests/planted/equivalent.txt"
 MOST = 1 << 16  # as in mutant.c
 LEAST_TIME, TIMES, SLOWEST = 10, 8, 60
+PAUSE = 0.5  # seconds: what a wait of a few milliseconds may take at most, unless the machine has stopped this program
 MANY, WIDE = 100, 40  # fewer mutants than MANY leave out headers that more than WIDE files include: compiling takes longer
 
 Unit = collections.namedtuple("Unit", "name program arguments environment")
@@ -95,6 +95,17 @@ def headers():
 
 # -- running -------------------------------------------------------------------------------------------------------------
 
+def wait_at_most(process, limit):
+    """Waits for a process; returns the seconds. A pause, in which a scheduler stops this program and its children, does not
+    count: it would look like a mutant that runs for ever."""
+    taken = 0
+    while process.poll() is None and taken < limit:
+        begin = time.monotonic()
+        time.sleep(min(0.02, 0.001 + taken / 20))
+        taken += min(time.monotonic() - begin, PAUSE)
+    return taken
+
+
 class Runner:
     def __init__(self, builder):
         self.builder, self.programs = builder, {}
@@ -108,23 +119,22 @@ class Runner:
                 environment[key] = value
         if trace is not None:
             environment["ND4C_MUTANT_TRACE"] = str(trace)
-        begin = time.monotonic()
-        try:
-            code = subprocess.run([str(self.programs[unit.program]), *unit.arguments], env=environment, cwd=root,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                                  timeout=limit, check=False).returncode
-        except subprocess.TimeoutExpired:
-            code = 1
-        return code in (0, 77), time.monotonic() - begin
+        process = subprocess.Popen([str(self.programs[unit.program]), *unit.arguments], env=environment, cwd=root,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        taken = wait_at_most(process, limit)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        return process.returncode in (0, 77), taken
 
     def trace(self, unit):
-        """(numbers of the mutants that it reaches, seconds); none if it fails without a mutant."""
-        file = work / f"trace.{os.getpid()}.{abs(hash(unit.name + unit.program))}"
+        """(numbers of the mutants that it reaches, seconds); None for the numbers if it fails without a mutant."""
+        file = self.builder.work / f"trace.{os.getpid()}.{abs(hash(unit.name + unit.program))}"
         file.write_bytes(bytes(MOST))
         passed, seconds = self.start(unit, 0, SLOWEST, file)
         reached = {number for number, byte in enumerate(file.read_bytes()) if byte}
         file.unlink()
-        return (reached if passed else set()), seconds
+        return (reached if passed else None), seconds
 
     def judge(self, number, units):
         """The unit that kills a mutant, or None, and how many have met it."""
@@ -139,7 +149,9 @@ def trace_all(runner, units):
     reaching = collections.defaultdict(list)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for unit, (numbers, seconds) in zip(units, pool.map(runner.trace, units)):
-            for number in numbers:
+            if numbers is None:
+                log(f"left out, because without a mutant it fails or takes {seconds:.0f} seconds: {unit.name}")
+            for number in numbers or ():
                 reaching[number].append((seconds, unit))
     return {number: sorted(found, key=lambda pair: (pair[0], pair[1].name)) for number, found in reaching.items()}
 
@@ -198,15 +210,16 @@ def main():
     parser.add_argument("--rooms", type=int, help="from how many families and layers at most")
     parser.add_argument("--room", default="*", help="from those alone that this pattern fits: simd/reduction, 'src/graph*'")
     parser.add_argument("--least", type=float, default=95, help="percent that must be killed, default 95")
+    parser.add_argument("--work", type=pathlib.Path, default=root / "build/mutants", help="where it builds, for runs at once")
     parser.add_argument("--table", type=pathlib.Path, help="writes the verdicts there, as JSON")
     options = parser.parse_args()
     seed = options.seed or run(["git", "-C", str(root), "rev-parse", "HEAD"]).stdout.strip()
     log(f"seed {seed}")
-    builder, claims = Builder(root, build, work), Claims(root, build)
+    builder, claims = Builder(root, build, options.work.resolve()), Claims(root, build)
     files = {name: room for name, room in claims.files().items() if fnmatch.fnmatch("/".join(room), options.room)}
     if not files:
         sys.exit("no such room; there are " + " ".join(sorted({"/".join(room) for room in claims.files().values()})))
-    work.mkdir(parents=True, exist_ok=True)
+    options.work.mkdir(parents=True, exist_ok=True)
     sites = builder.make(draw(builder, files, options, random.Random(seed)), log)
     units = {}
     for room in {files[site.file] for site in sites.values()}:
