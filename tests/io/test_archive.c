@@ -148,6 +148,7 @@ static const refusal refusals[] = {
     {"{" F32("a", "[2]", "0", "8") "}", 7, ND4C_FORMAT, "data_offsets 0 to 8 of 7 bytes"},
     {"{" F32("a", "[2]", "8", "0") "}", 8, ND4C_FORMAT, "data_offsets 8 to 0"},
     {"{" F32("a", "[2]", "0", "4") "}", 8, ND4C_FORMAT, "give 4 bytes; dtype and shape need 8"},
+    {"{" F32("a", "[1]", "0", "4") "," F32("b", "[2]", "4", "8") "}", 8, ND4C_FORMAT, "give 4 bytes; dtype and shape need 8"},
     {"{" F32("a", "[1.5]", "0", "4") "}", 8, ND4C_FORMAT, "shape: entry 0 is not an integer from 0 to 2^53"},
     {"{" F32("a", "[-1]", "0", "4") "}", 8, ND4C_FORMAT, "shape: entry 0"},
     {"{" F32("a", "[1e300]", "0", "4") "}", 8, ND4C_FORMAT, "shape: entry 0"},
@@ -543,6 +544,11 @@ static void writes_no_nonsense(void **state) {
   assert_int_equal(write_safetensors((const char *const[]){"a"}, texts, 1), ND4C_DTYPE);
   assert_non_null(strstr(nd4c_error_message(), "'a' is utf8, which the format lacks"));
   assert_int_equal(write_safetensors((const char *const[]){"__metadata__"}, arrays, 1), ND4C_ARGUMENT);
+  /* what is wrong with a later array */
+  const nd4c_array *const second[] = {x, text};
+  assert_int_equal(write_safetensors((const char *const[]){"a", "b"}, second, 2), ND4C_DTYPE);
+  assert_non_null(strstr(nd4c_error_message(), "'b' is utf8, which the format lacks"));
+  assert_int_equal(write_safetensors((const char *const[]){"a", "__metadata__"}, arrays, 2), ND4C_ARGUMENT);
   nd4c_array_release(x);
   nd4c_array_release(text);
 }

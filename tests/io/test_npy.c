@@ -111,6 +111,9 @@ static void refuses_what_is_no_npy(void **state) {
   assert_int_equal(nd4c_npy_read_memory("\x93NUMPY\x04\x00\x00\x00", 10, &array), ND4C_UNSUPPORTED);
   assert_int_equal(nd4c_npy_read_memory("\x93NUMPY\x01\x00\xff\xff", 10, &array), ND4C_FORMAT);
   assert_int_equal(nd4c_npy_read_memory("\x93NUMPY\x02\x00\xff", 9, &array), ND4C_FORMAT);
+  /* bytes behind the end are no part of the length */
+  assert_int_equal(nd4c_npy_read_memory("\x93NUMPY\x02\x00\x05\x07\x07\x07", 9, &array), ND4C_FORMAT);
+  assert_non_null(strstr(nd4c_error_message(), "npy header of 5 bytes at byte 12 of a file of 9"));
   assert_int_equal(nd4c_npy_read_memory(NULL, 0, &array), ND4C_NULL_ARGUMENT);
   assert_int_equal(nd4c_npy_read("/nowhere/at/all.npy", &array), ND4C_IO);
   assert_non_null(strstr(nd4c_error_message(), "/nowhere/at/all.npy"));

@@ -72,7 +72,10 @@ class Claims:
         lowest = {"ND4C_CPU_LEVEL": "base"}  # its loops are not those of the levels above
         if family in COMPUTED:
             ops = re.findall(r"^  X\((\w+), ", (self.root / "src/dispatch/host_ops.h").read_text(), re.M)
-            return [(op, "nd4c_conformance", [*records, "--quick", "--op", op], {}) for op in ops] + self.labelled({"dispatch"})
+            pictures = [(f"{name} ImageDecoder", program, [*arguments, "--filter", "ImageDecoder"], environment)
+                        for name, program, arguments, environment in self.labelled({"onnx"}) if name == "onnx.cases"]
+            own = [(op, "nd4c_conformance", [*records, "--quick", "--op", op], {}) for op in ops]
+            return own + pictures + self.labelled({"dispatch"})
         if engine == "src":
             layer = family.split("/")[0]
             labels = {layer, *BESIDE.get(layer, [])}

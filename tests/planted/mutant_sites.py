@@ -94,6 +94,9 @@ class Finder:
     def subscript(self, cursor, function):
         children = list(cursor.get_children())
         place = self.offsets(children[1]) if len(children) == 2 else None
+        named = children[1].referenced if len(children) == 2 else None
+        if named is not None and named.kind == Kind.ENUM_CONSTANT_DECL and named.enum_value == 0:
+            return
         if place is not None and not re.fullmatch(r"\d+", self.read(place)):
             self.add(place, "index", function, "0")
 
