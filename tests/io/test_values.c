@@ -76,6 +76,31 @@ static void holds_what_it_is_given(void **state) {
   nd4c_datum_release(NULL);
 }
 
+/* Many items, and another datum behind: each keeps its own. */
+static void holds_many_items(void **state) {
+  enum { MANY = 500 };
+  static nd4c_datum *items[MANY];
+  nd4c_datum *both[2] = {NULL};
+  (void)state;
+  for (int i = 0; i < MANY; i++) {
+    items[i] = array_datum((float)i);
+  }
+  for (int k = 0; k < 2; k++) {
+    expect_status(nd4c_datum_of_sequence(ND4C_FLOAT32, items, MANY, &both[k]), ND4C_OK, "");
+  }
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(nd4c_datum_count(both[k]), MANY);
+    for (int i = 0; i < MANY; i++) {
+      assert_ptr_equal(nd4c_datum_item(both[k], i), items[i]);
+    }
+  }
+  for (int i = 0; i < MANY; i++) {
+    nd4c_datum_release(items[i]);
+  }
+  nd4c_datum_release(both[0]);
+  nd4c_datum_release(both[1]);
+}
+
 static void refuses_misuse(void **state) {
   (void)state;
   nd4c_datum *made = NULL;
@@ -291,10 +316,13 @@ static void outputs_share_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(holds_what_it_is_given), cmocka_unit_test(refuses_misuse),
-      cmocka_unit_test(files_keep_everything),  cmocka_unit_test(reads_or_refuses_anything),
-      cmocka_unit_test(refuses_bad_files),      cmocka_unit_test(models_take_and_give_sequences),
-      cmocka_unit_test(outputs_share_nothing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(holds_what_it_is_given),
+                                     cmocka_unit_test(holds_many_items),
+                                     cmocka_unit_test(refuses_misuse),
+                                     cmocka_unit_test(files_keep_everything),
+                                     cmocka_unit_test(reads_or_refuses_anything),
+                                     cmocka_unit_test(refuses_bad_files),
+                                     cmocka_unit_test(models_take_and_give_sequences),
+                                     cmocka_unit_test(outputs_share_nothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
