@@ -102,7 +102,21 @@ static void no_decoder_reads_behind_the_end(void **state) {
   }
 }
 
+/* Each byte between two numbers of a head: six of them are white space. */
+static void white_space_is_six_bytes(void **state) {
+  (void)state;
+  for (int byte = 0; byte < 256; byte++) {
+    unsigned char file[] = "P3 1?1 9 1 2 3";
+    const bool digit = byte >= '0' && byte <= '9';
+    const bool space = byte == ' ' || (byte >= 9 && byte <= 13);
+    file[4] = (unsigned char)byte;
+    const answer given = decode_cut(file, sizeof file - 1, sizeof file - 1, false);
+    assert_true(digit || (given.status == ND4C_OK) == space);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(no_decoder_reads_behind_the_end)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(no_decoder_reads_behind_the_end),
+                                     cmocka_unit_test(white_space_is_six_bytes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "&": "|", "|": "
 ROUNDING = {"floor": "ceil", "ceil": "floor", "rint": "floor", "nearbyint": "floor", "roundeven": "floor",
             "trunc": "floor", "round": "trunc", "fmax": "fmin", "fmin": "fmax"}
 # Without these statements no result differs: only threads that race and memory that leaks, which sanitizers tell.
-UNSEEN = re.compile(r"nd4c_lock_acquire|\w*(free|release|destroy|deallocate|recycle_give)$|__builtin_prefetch")
+UNSEEN = re.compile(r"nd4c_lock_acquire|(free|release)_\w+|\w*(free|release|destroy|deallocate|_give)$|__builtin_prefetch")
 # A call that allocates more than it needs is no error.
 ALLOCATES = re.compile(r"nd4c_(region_make|allocate|recycle_take|malloc|calloc)|malloc|calloc")
 # Nothing inside these is an expression that is computed when the program runs.
