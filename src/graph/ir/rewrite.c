@@ -361,6 +361,20 @@ void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value)
   count_use(rewrite, value, 1);
 }
 
+bool nd4c_rewrite_may_replace(const nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value) {
+  const nd4c_graph_value *before = &rewrite->graph->values[old], *after = &rewrite->graph->values[value];
+  return before->dtype == after->dtype && nd4c_shape_equal(before->rank, before->shape, after->rank, after->shape);
+}
+
+bool nd4c_rewrite_may_replace_all(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, const nd4c_value *values) {
+  for (int32_t i = 0; i < node->output_count; i++) {
+    if (!nd4c_rewrite_may_replace(rewrite, node->outputs[i], values[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* The readers of `old` up to node `until` read `value`, and move to its list. */
 static void replace_reads(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until) {
   nd4c_value_readers *readers = &rewrite->readers;
@@ -382,8 +396,7 @@ static void replace_reads(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value valu
 
 nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until) {
   nd4c_graph *graph = rewrite->graph;
-  const nd4c_graph_value *before = &graph->values[old], *after = &graph->values[value];
-  if (before->dtype != after->dtype || !nd4c_shape_equal(before->rank, before->shape, after->rank, after->shape)) {
+  if (!nd4c_rewrite_may_replace(rewrite, old, value)) {
     return nd4c_fail(ND4C_INTERNAL, "value %d has another dtype or shape than value %d, which it is to replace",
                      (int)value, (int)old);
   }

@@ -64,6 +64,12 @@ nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, 
 void nd4c_rewrite_input(nd4c_rewrite *rewrite, nd4c_graph_node *node, int32_t position, nd4c_value value);
 /* Replaces output `index` of the graph by another value of the same dtype and shape. */
 void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value);
+/* Whether `value` may stand for `old`: it has the same dtype and, at every size, the same shape. Extents that are equal
+ * only because the graph assumes it, such as n and m of a sum, are not the same: their readers were recorded with the
+ * other ones. Every pass asks this before it lets a value stand for another, and leaves the node otherwise. */
+bool nd4c_rewrite_may_replace(const nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value);
+/* The same of each output of a node and its entry of `values`. */
+bool nd4c_rewrite_may_replace_all(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, const nd4c_value *values);
 /* Lets all nodes up to number `until`, and the outputs of the graph, read another value of the same dtype and shape.
  * Nodes from `until` on keep the old value: those that were added to compute the new one from it. */
 nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until);

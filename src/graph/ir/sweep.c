@@ -69,8 +69,7 @@ static void redirect_outputs(sweep *s) {
 }
 
 static nd4c_status replace(sweep *s, nd4c_value old, nd4c_value value) {
-  const nd4c_graph_value *before = &s->rewrite->graph->values[old], *after = &s->rewrite->graph->values[value];
-  if (before->dtype != after->dtype || !nd4c_shape_equal(before->rank, before->shape, after->rank, after->shape)) {
+  if (!nd4c_rewrite_may_replace(s->rewrite, old, value)) {
     return nd4c_fail(ND4C_INTERNAL, "value %d has another dtype or shape than value %d, which it is to replace",
                      (int)value, (int)old);
   }

@@ -8,8 +8,8 @@
 
 /* Visits node `index`, whose inputs are already the values that stand for the recorded ones. It may rewrite the node or
  * emit others. For each output that another value of the same dtype and shape gives, it writes that value to `same`,
- * which has an entry for each output, preset to ND4C_VALUE_NONE. The value must not depend on the output. The sweep
- * counts such a change, and removes a node without readers. */
+ * which has an entry for each output, preset to ND4C_VALUE_NONE (nd4c_rewrite_may_replace says whether it is). The
+ * value must not depend on the output. The sweep counts such a change, and removes a node without readers. */
 typedef nd4c_status (*nd4c_sweep_visit)(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same, void *state);
 
 /* Visits the nodes that existed when the sweep began and are still read. `state` is handed to `visit`. */

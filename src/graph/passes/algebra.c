@@ -6,7 +6,6 @@
  * are not kept: an op may return another one. */
 #include <math.h>
 
-#include "array/shape.h"
 #include "base/status.h"
 #include "graph/ir/sweep.h"
 #include "graph/ir/uniform.h"
@@ -97,8 +96,7 @@ static const identity *find_identity(nd4c_op op, int32_t side, const nd4c_unifor
 
 /* Whether a value can take the place of the node's output. */
 static bool is_like_output(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_value value) {
-  const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]], *other = &rewrite->graph->values[value];
-  return output->dtype == other->dtype && nd4c_shape_equal(output->rank, output->shape, other->rank, other->shape);
+  return nd4c_rewrite_may_replace(rewrite, node->outputs[0], value);
 }
 
 /* One number everywhere in the shape of the node's output: a view of one element. */
@@ -167,7 +165,7 @@ static nd4c_status visit_equal(nd4c_rewrite *rewrite, int32_t index, nd4c_value 
     case ND4C_OP_logical_or:
     case ND4C_OP_bitwise_and:
     case ND4C_OP_bitwise_or:
-      *same = x;
+      *same = is_like_output(rewrite, node, x) ? x : ND4C_VALUE_NONE;
       return ND4C_OK;
     case ND4C_OP_equal:
     case ND4C_OP_less_equal:

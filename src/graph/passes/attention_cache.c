@@ -1,7 +1,6 @@
 /* Takes attention_with_cache apart whose scores no node reads: into attention, which needs no matrix of them, and a
  * concat each for the present keys and values. passes.c runs it on optimised plans of one device, if that device has a
  * kernel for attention that is faster than the reference. */
-#include "array/shape.h"
 #include "base/status.h"
 #include "graph/match/fast.h"
 #include "graph/passes.h"
@@ -61,8 +60,7 @@ static nd4c_status replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value val
 /* Whether nothing reads the old value, or the other one has its dtype and shape. With dims the two may be equal only by
  * assumption. */
 static bool can_replace(const nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value) {
-  const nd4c_graph_value *a = &rewrite->graph->values[old], *b = &rewrite->graph->values[value];
-  return rewrite->uses[old] == 0 || (a->dtype == b->dtype && nd4c_shape_equal(a->rank, a->shape, b->rank, b->shape));
+  return rewrite->uses[old] == 0 || nd4c_rewrite_may_replace(rewrite, old, value);
 }
 
 static nd4c_status take_apart(nd4c_rewrite *rewrite, const nd4c_graph_node *node) {

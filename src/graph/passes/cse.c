@@ -112,6 +112,8 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
   }
   const table *nodes = &((finder *)state)->nodes;
   const uint64_t hash = hash_node(graph, node);
+  /* x + y has the extent of one operand where the graph assumes that both have the same, and y + x that of the other.
+   */
   for (uint64_t slot = hash & nodes->mask;; slot = (slot + 1) & nodes->mask) {
     if (nodes->entries[slot] == 0) {
       nodes->entries[slot] = index + 1;
@@ -119,7 +121,8 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
       return ND4C_OK;
     }
     const nd4c_graph_node *other = &graph->nodes[nodes->entries[slot] - 1];
-    if (nodes->hashes[slot] == hash && other->def != NULL && equal_nodes(graph, node, other)) {
+    if (nodes->hashes[slot] == hash && other->def != NULL && equal_nodes(graph, node, other) &&
+        nd4c_rewrite_may_replace_all(rewrite, node, other->outputs)) {
       memcpy(same, other->outputs, (size_t)other->output_count * sizeof *same);
       return ND4C_OK;
     }

@@ -26,12 +26,11 @@ static bool steps_forward(const nd4c_graph_node *node) {
   return true;
 }
 
-static bool is_identity(const nd4c_graph *graph, const nd4c_graph_node *node) {
+static bool is_identity(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
   if (node->input_count != 1 || node->output_count != 1 || node->inputs[0] < 0) {
     return false;
   }
-  const nd4c_graph_value *input = &graph->values[node->inputs[0]], *output = &graph->values[node->outputs[0]];
-  if (input->dtype != output->dtype || !nd4c_shape_equal(input->rank, input->shape, output->rank, output->shape)) {
+  if (!nd4c_rewrite_may_replace(rewrite, node->outputs[0], node->inputs[0])) {
     return false;
   }
   switch (node->def->info.op) {
@@ -45,7 +44,7 @@ static bool is_identity(const nd4c_graph *graph, const nd4c_graph_node *node) {
     case ND4C_OP_concat:
       return true;
     case ND4C_OP_transpose:
-      return permutes_nothing(node, input);
+      return permutes_nothing(node, &rewrite->graph->values[node->inputs[0]]);
     case ND4C_OP_slice:
       return steps_forward(node);
     default:
@@ -68,7 +67,7 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
         nd4c_rewrite_input(rewrite, node, k, same_as[node->inputs[k]]);
       }
     }
-    if (is_identity(graph, node)) {
+    if (is_identity(rewrite, node)) {
       same_as[node->outputs[0]] = node->inputs[0];
       rewrite->changes++;
     }

@@ -23,6 +23,7 @@ typedef struct inlining {
   nd4c_value *values;
 } inlining;
 
+/* The body's nodes once. */
 static nd4c_status record(inlining *work, const nd4c_value *inputs, nd4c_value *outputs) {
   nd4c_graph *graph = work->rewrite->graph;
   for (int32_t i = 0; i < work->body->value_count; i++) {
@@ -38,11 +39,6 @@ static nd4c_status record(inlining *work, const nd4c_value *inputs, nd4c_value *
     outputs[i] = work->values[value];
   }
   return ND4C_OK;
-}
-
-static nd4c_status run_once(inlining *work, const nd4c_value *inputs, nd4c_value *outputs) {
-  const nd4c_graph_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
-  return nd4c_rewrite_end_recording(work->rewrite, mark, record(work, inputs, outputs));
 }
 
 static nd4c_status make_number(nd4c_rewrite *rewrite, int64_t number, nd4c_value *value) {
@@ -64,7 +60,7 @@ static nd4c_status unroll(inlining *work, const nd4c_control *control, nd4c_valu
     if (control->takes_round) {
       ND4C_TRY(make_number(work->rewrite, round, &inputs[0]));
     }
-    ND4C_TRY(run_once(work, inputs, outputs));
+    ND4C_TRY(record(work, inputs, outputs));
   }
   return ND4C_OK;
 }
@@ -93,16 +89,30 @@ static nd4c_status choose(const nd4c_rewrite *rewrite, const nd4c_graph_node *no
   return ND4C_OK;
 }
 
-static nd4c_status inline_body(inlining *work, const nd4c_graph_node *node, nd4c_value *outputs) {
+/* Takes everything back if the body cannot stand for all that the node gives, as one of both must be left: a body that
+ * has n where the caller has m, and n == m by assumption, gives other extents in its place. */
+static nd4c_status inline_body(inlining *work, int32_t index, nd4c_value *outputs) {
+  const nd4c_graph_node *node = &work->rewrite->graph->nodes[index];
   nd4c_control *control = node->control; /* the graph's: it stays when the node moves */
   const int32_t lead = nd4c_control_lead(control), first = control->takes_round ? 1 : 0;
+  const int32_t output_count = node->output_count;
   nd4c_value *inputs = NULL;
   ND4C_TRY(nd4c_region_make(&work->region, work->body->value_count, sizeof *work->values, &work->values));
   ND4C_TRY(nd4c_region_make(&work->region, (int64_t)node->input_count + 1, sizeof *inputs, &inputs));
   for (int32_t i = lead; i < node->input_count; i++) {
     inputs[first + i - lead] = node->inputs[i];
   }
-  return is_short_loop(control) ? unroll(work, control, inputs, outputs) : run_once(work, inputs, outputs);
+  const nd4c_graph_mark mark = nd4c_rewrite_begin_recording(work->rewrite);
+  const nd4c_status status =
+      is_short_loop(control) ? unroll(work, control, inputs, outputs) : record(work, inputs, outputs);
+  if (status != ND4C_OK || nd4c_rewrite_may_replace_all(work->rewrite, &work->rewrite->graph->nodes[index], outputs)) {
+    return nd4c_rewrite_end_recording(work->rewrite, mark, status);
+  }
+  for (int32_t i = 0; i < output_count; i++) {
+    outputs[i] = ND4C_VALUE_NONE;
+  }
+  nd4c_graph_take_back(work->rewrite->graph, mark);
+  return ND4C_OK;
 }
 
 static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same, void *state) {
@@ -117,7 +127,7 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
     return ND4C_OK;
   }
   inlining work = {.rewrite = rewrite, .body = body->graph};
-  const nd4c_status status = inline_body(&work, node, same);
+  const nd4c_status status = inline_body(&work, index, same);
   nd4c_region_free(&work.region);
   return status;
 }

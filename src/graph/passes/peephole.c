@@ -55,12 +55,6 @@ static bool is_involution(nd4c_op op) {
   return op == ND4C_OP_negative || op == ND4C_OP_logical_not || op == ND4C_OP_bitwise_invert || op == ND4C_OP_conj;
 }
 
-/* True if a node's result has the dtype of what another node read: nd4c_graph_stop_gradient casts there and back. */
-static bool gives_dtype_of(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, const nd4c_graph_node *inner) {
-  const nd4c_graph_value *values = rewrite->graph->values;
-  return values[node->outputs[0]].dtype == values[inner->inputs[0]].dtype;
-}
-
 /* True if outer(inner(x)) is inner(x). */
 static bool is_absorbed(const nd4c_rewrite *rewrite, nd4c_op outer, nd4c_op inner, const nd4c_graph_node *node) {
   if (outer == ND4C_OP_relu || outer == ND4C_OP_abs) {
@@ -98,7 +92,8 @@ static nd4c_status visit_unary(nd4c_rewrite *rewrite, int32_t index, nd4c_value 
     same[0] = node->inputs[0];
   } else if (before == op && is_involution(op)) {
     same[0] = inner->inputs[0];
-  } else if (op == ND4C_OP_bit_cast && before == op && gives_dtype_of(rewrite, node, inner)) {
+  } else if (op == ND4C_OP_bit_cast && before == op &&
+             nd4c_rewrite_may_replace(rewrite, node->outputs[0], inner->inputs[0])) { /* stop_gradient's casts */
     same[0] = inner->inputs[0];
   } else if (before != ND4C_OP_NONE && is_absorbed(rewrite, op, before, inner)) {
     same[0] = node->inputs[0];

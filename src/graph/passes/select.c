@@ -1,6 +1,5 @@
 /* Simplifies where: a condition that is known, equal branches, a condition that is a negation, and a where of the same
  * condition inside a branch. passes.c runs it on every optimised plan. */
-#include "array/shape.h"
 #include "base/status.h"
 #include "graph/ir/sweep.h"
 #include "graph/ir/uniform.h"
@@ -15,7 +14,7 @@ static nd4c_status give(nd4c_rewrite *rewrite, int32_t index, nd4c_value value, 
   if (given->dtype != output->dtype) {
     return ND4C_OK;
   }
-  if (nd4c_shape_equal(given->rank, given->shape, output->rank, output->shape)) {
+  if (nd4c_rewrite_may_replace(rewrite, rewrite->graph->nodes[index].outputs[0], value)) {
     *same = value;
     return ND4C_OK;
   }

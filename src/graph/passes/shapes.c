@@ -3,7 +3,6 @@
  * passes.c runs it on every optimised plan. */
 #include <string.h>
 
-#include "array/shape.h"
 #include "base/status.h"
 #include "graph/ir/sweep.h"
 #include "graph/passes.h"
@@ -15,8 +14,7 @@ static bool reshapes(nd4c_op op) {
 }
 
 static bool is_like_output(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, nd4c_value value) {
-  const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]], *other = &rewrite->graph->values[value];
-  return output->dtype == other->dtype && nd4c_shape_equal(output->rank, output->shape, other->rank, other->shape);
+  return nd4c_rewrite_may_replace(rewrite, node->outputs[0], value);
 }
 
 /* Turns the node into reshape or broadcast_to, to its own shape, of another value. */

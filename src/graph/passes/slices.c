@@ -122,11 +122,12 @@ static nd4c_status slice_part(nd4c_rewrite *rewrite, int32_t index, const nd4c_g
         return ND4C_OK;
       }
       cuts[axis].start -= begin;
-      if (complete && cuts[axis].step == 1 && cuts[axis].count == values[part].shape[axis]) {
-        *same = part;
-        return ND4C_OK;
+      if (!complete || cuts[axis].step != 1 || cuts[axis].count != values[part].shape[axis]) {
+        return make_slice(rewrite, index, part, cuts);
       }
-      return make_slice(rewrite, index, part, cuts);
+      /* The part's other extents may be those of the concat only by assumption. */
+      *same = nd4c_rewrite_may_replace(rewrite, node->outputs[0], part) ? part : ND4C_VALUE_NONE;
+      return ND4C_OK;
     }
     begin = end;
   }
@@ -193,13 +194,12 @@ static nd4c_status join_slices(nd4c_rewrite *rewrite, int32_t index, nd4c_value 
       return ND4C_OK;
     }
   }
-  const nd4c_graph_value *source = &rewrite->graph->values[made.source];
-  bool whole = source->dtype == output->dtype;
+  bool whole = nd4c_rewrite_may_replace(rewrite, node->outputs[0], made.source);
   for (int32_t i = 0; i < output->rank; i++) {
     if (is_empty(&made.cuts[i])) {
       return ND4C_OK;
     }
-    whole = whole && made.cuts[i].step == 1 && made.cuts[i].count == source->shape[i];
+    whole = whole && made.cuts[i].step == 1 && made.cuts[i].count == output->shape[i];
   }
   *joined = true;
   if (whole) {
