@@ -112,14 +112,15 @@ static bool is_polynomial(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_va
 
 /* -- products ------------------------------------------------------------------------------------------------------ */
 
-/* Leaves of a product of single-use multiplies; more than FACTORS: -1. */
-static int32_t collect_factors(const nd4c_rewrite *rewrite, const nd4c_graph_node *product, nd4c_value *factors,
-                               int32_t count) {
+/* Leaves of a product of single-use multiplies, of which `depth` may stand in each other; more than FACTORS: -1. The
+ * depth bounds the search: each node of a long product would else look at all nodes before it. */
+static int32_t collect_factors(const nd4c_rewrite *rewrite, const nd4c_graph_node *product, int32_t depth,
+                               nd4c_value *factors, int32_t count) {
   for (int32_t i = 0; i < 2; i++) {
     nd4c_value value = product->inputs[i];
     const nd4c_graph_node *inner = nd4c_rewrite_producer(rewrite, value, ND4C_OP_multiply);
-    if (inner != NULL && nd4c_rewrite_is_single(rewrite, value) && count + 1 < FACTORS) {
-      count = collect_factors(rewrite, inner, factors, count);
+    if (inner != NULL && nd4c_rewrite_is_single(rewrite, value) && depth > 0 && count + 1 < FACTORS) {
+      count = collect_factors(rewrite, inner, depth - 1, factors, count);
     } else if (count < FACTORS) {
       factors[count] = value;
       count++;
@@ -187,7 +188,7 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
   if (node->def->info.op != ND4C_OP_multiply) {
     return ND4C_OK;
   }
-  if (collect_factors(rewrite, node, factors, 0) == FACTORS) {
+  if (collect_factors(rewrite, node, FACTORS - 2, factors, 0) == FACTORS) {
     source = find_source(rewrite, factors, &approximate);
   }
   if (source < 0) {

@@ -1,5 +1,7 @@
 /* The passes group_norm, skip_norm, scale_products, join_products and recompute, and fuse_addend of a product without a
  * bias: each fires on its patterns, leaves alone what only looks like one, and changes no result. */
+#include <time.h>
+
 #include "graph/graph_check.h"
 
 typedef struct fusion_case {
@@ -521,11 +523,37 @@ static void gelu_is_exact_in_its_tail(void **state) {
   }
 }
 
+/* -- many nodes ---------------------------------------------------------------------------------------------------- */
+
+/* A gelu has few factors: a product of many must not be searched from each of its nodes. */
+static void long_products_take_linear_time(void **state) {
+  (void)state;
+  enum { FACTORS = 33334, NODES = 3 * FACTORS };
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const nd4c_value x = check_input(graph, "x", 1, (int64_t[]){4});
+  nd4c_value factor = x, product = x;
+  for (int32_t i = 0; i < FACTORS; i++) {
+    factor = plus(graph, check_unary(graph, ND4C_OP_sin, factor), x);
+    product = times(graph, product, factor);
+  }
+  CHECK_OK(nd4c_graph_output(graph, "y", product));
+  const clock_t begin = clock();
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+  assert_int_equal(plan->step_count, NODES);
+  assert_true(seconds < 10);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fusions_fire_on_their_patterns), cmocka_unit_test(nothing_is_computed_again_without_gain),
       cmocka_unit_test(idle_values_are_computed_again), cmocka_unit_test(dear_values_are_kept),
       cmocka_unit_test(a_negative_limit_is_refused),    cmocka_unit_test(gelu_is_exact_in_its_tail),
+      cmocka_unit_test(long_products_take_linear_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
