@@ -2,6 +2,7 @@
 import ctypes
 
 from nd4c import _abi
+from nd4c._arguments import integer
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
 
@@ -16,8 +17,8 @@ def compile_request(where, math, memory, options):
              for key, value in (options or {}).items()]
     rows = (_abi.compile_option * len(pairs))(*[_abi.compile_option(*pair) for pair in pairs])
     row = _abi.compile_request(struct_size=ctypes.sizeof(_abi.compile_request), math=_MATH[math or "exact"],
-                               memory_bytes=memory, options=ctypes.addressof(rows) if pairs else None,
-                               option_count=len(pairs))
+                               memory_bytes=integer(where + ": compile_memory", memory),
+                               options=ctypes.addressof(rows) if pairs else None, option_count=len(pairs))
     row.kept = rows, pairs
     return row
 

@@ -244,3 +244,79 @@ def test_recordings_without_dims_are_told_once():
         assert len(seen) == (text is not None)
         if seen:
             assert seen[0].category is RuntimeWarning and text in str(seen[0].message) and seen[0].filename == __file__
+
+
+# -- graphs by hand --------------------------------------------------------------------------------------------------
+
+def same(got, wanted):
+    np.testing.assert_allclose(np.asarray(got), wanted, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("bounds", ({"low": 2**63}, {"low": 2**64 + 5, "high": 2**64 + 9}, {"high": 2**64},
+                                    {"high": -2**63 - 1}))
+def test_bounds_beyond_64_bits(bounds):
+    g = nd4c.Graph()
+    with pytest.raises(OverflowError, match="dim 'k': (low|high): -?[0-9]{19,} does not fit 64 bits"):
+        g.dim("k", **bounds)
+    for wrong in ({"low": -1}, {"high": -1}, {"high": -2}, {"low": 3, "high": 2}):
+        with pytest.raises(ValueError, match="dim 'k' is .* expected bounds of at least 0"):
+            g.dim("k", **wrong)
+    with pytest.raises(TypeError, match="float"):
+        g.dim("k", low=1.5)
+    assert repr(g.dim("k", low=1, high=2**62)) == "k"  # the name is still free
+
+
+@pytest.mark.parametrize("name", ("binding_bytes", "arena_bytes", "compile_memory"))
+def test_limits_beyond_64_bits(name):
+    g = nd4c.Graph()
+    g.output("y", g.input("x", F32, ("n",)) + 1)
+    for wrong in (2**64 + 1, 2**63, -2**63 - 1):
+        for use in (g.plan, g.explain, g.optimized):
+            with pytest.raises(OverflowError, match=r"plan: %s: -?\d+ does not fit 64 bits" % name):
+                use(**{name: wrong})
+    same(g.plan(**{name: 2**40})(np.ones(3, F32)), np.full(3, 2))
+
+
+def test_lines_of_an_explanation_have_no_most():
+    g = nd4c.Graph()
+    g.output("y", -(-g.input("x", F32, ("n",))))
+    assert g.explain(lines=2**32) == g.explain() != g.explain(lines=0)
+
+
+def test_dims_of_another_graph_are_refused():
+    other, g = nd4c.Graph(), nd4c.Graph()
+    n = other.dim("n", low=2, high=9)
+    x = g.input("x", F32, ("m",))
+    for extent in (n, n + 1, n // 2):
+        with pytest.raises(ValueError, match="the extent .*n.* belongs to another graph"):
+            g.input("q", F32, (extent,))
+        with pytest.raises(ValueError, match="another graph"):
+            nd4c.broadcast_to(x, (extent, x.shape[0]))
+    with pytest.raises(TypeError, match="float"):
+        g.input("q", F32, (2.5,))
+    q = g.input("q", F32, (g.dim("n", low=2, high=9),))
+    g.output("y", q * 2)
+    same(g.plan()(x=np.ones(3, F32), q=np.ones(9, F32)), np.full(9, 2))
+    with pytest.raises(ValueError, match="n"):
+        g.plan()(x=np.ones(3, F32), q=np.ones(10, F32))
+
+
+def test_values_that_are_alike_by_a_guard():
+    """x has n rows, y and the halves of x have as many only by assumption."""
+    for whole in (False, True):
+        g = nd4c.Graph()
+        x = g.input("x", F32, ("n", 4))
+        y = nd4c.concat([x[::2], x[1::2]], axis=0) if whole else g.input("y", F32, ("m", 4))
+        both = nd4c.concat([x, y], axis=1)
+        for name, value in (("a", both[:, :4] * 2), ("b", both[:, 4:] * 2), ("c", nd4c.exp(x + y)), ("d", nd4c.sin(y + x))):
+            g.output(name, value)
+        plan = g.plan()
+        for rows in (3, 8, 1):
+            given = {"x": random(rows, 4)} if whole else {"x": random(rows, 4), "y": random(rows, 4)}
+            first = np.asarray(given["x"])
+            second = np.concatenate([first[::2], first[1::2]]) if whole else np.asarray(given["y"])
+            wanted = {"a": first * 2, "b": second * 2, "c": np.exp(first + second), "d": np.sin(first + second)}
+            made = plan.run(**given)
+            for name in wanted:
+                same(made[name], wanted[name])
+        assert plan.bindings["made"] == 3

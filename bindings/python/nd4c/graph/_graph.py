@@ -6,8 +6,10 @@ import os
 import re
 from collections import namedtuple
 from ctypes import byref, c_int32, c_int64, c_void_p
+from operator import index
 
 from nd4c import _abi, _dtypes, _memory
+from nd4c._arguments import integer
 from nd4c._attributes import ints
 from nd4c._core import handle
 from nd4c._creation import asarray
@@ -75,8 +77,8 @@ class Graph(Owner):
         if _handle is None:
             check(_create(byref(out)))
         self._handle = out.value
-        for index in range(_count["dim"](self._handle)):
-            name = bind("nd4c_graph_dim_name", keeps_gil=True)(self._handle, index).decode()
+        for number in range(_count["dim"](self._handle)):
+            name = bind("nd4c_graph_dim_name", keeps_gil=True)(self._handle, number).decode()
             self._dims[name] = None
 
     # -- building --------------------------------------------------------------------------------------------------
@@ -84,13 +86,17 @@ class Graph(Owner):
     def dim(self, name: str, low: int = 0, high: Optional[int] = None) -> Dim:
         """Declares a dim, an extent whose number each run brings, and its bounds.
 
-        Errors: ValueError for a name that is taken and for bounds between which no number lies.
+        Errors: ValueError for a name that is taken and for bounds between which no number lies; OverflowError for bounds of
+        more than 64 bits.
 
         >>> g = nd4c.Graph()
         >>> g.input("x", "float32", (g.dim("time", low=1, high=512), 8))
         Symbol(float32, (time, 8))
         """
         out = c_int64()
+        low, high = integer("dim %r: low" % (name,), low), None if high is None else integer("dim %r: high" % (name,), high)
+        if high is not None and high < 0:  # to the C library, it would be no bound
+            raise ValueError("graph: dim %r is %d to %d, expected bounds of at least 0 in ascending order" % (name, low, high))
         check(_dim(self._open(), _encoded(name), low, -1 if high is None else high, byref(out)))
         self._dims[name] = out.value
         return Dim(self, out.value)
@@ -100,7 +106,7 @@ class Graph(Owner):
 
         Shapes: `shape`.
         Dtypes: all.
-        Errors: ValueError for a name that is taken, or a negative extent.
+        Errors: ValueError for a name that is taken, a negative extent, or a dim of another graph.
 
         >>> nd4c.Graph().input("x", nd4c.float32, ("batch", 64))
         Symbol(float32, (batch, 64))
@@ -275,13 +281,15 @@ class Graph(Owner):
     def _extent_of(self, one):
         """An extent of this graph: a number, or that of a Dim, also of one of a graph around this one.
 
-        Errors: ValueError for minus an extent."""
+        Errors: ValueError for minus an extent, and for one of another graph."""
         if type(one) is not Dim:
-            return int(one)
+            return index(one)
         if one._negative:
             raise ValueError("the extent %r is negative" % (one,))
         if one._graph is self:
             return one._extent
+        if not self._reaches(one._graph) and not one._graph._reaches(self):  # a body's dims are those of the graph around it
+            raise ValueError("the extent %r belongs to another graph; declare this graph's dims with its own dim()" % (one,))
         if one._parts is not None:
             return self._computed(one._parts[0], *[self._extent_of(part) for part in one._parts[1:]])
         text = repr(one)
@@ -431,7 +439,7 @@ class Graph(Owner):
         """
         out, chosen = c_void_p(), Options(**options)
         with self._used() as opened, chosen.block():
-            check(_explain(opened, None, chosen.address, -1 if lines is None else lines, byref(out)))
+            check(_explain(opened, None, chosen.address, -1 if lines is None else min(lines, 2 ** 31 - 1), byref(out)))
         return take_text(out)
 
     def compile(self, target: str, path: Union[str, os.PathLike[str]], **options: Any) -> str:

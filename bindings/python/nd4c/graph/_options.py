@@ -6,6 +6,7 @@ import ctypes
 import os
 
 from nd4c import _abi, _devices, _dtypes
+from nd4c._arguments import integer
 from nd4c._requests import c_text, compile_request
 
 
@@ -17,7 +18,8 @@ class Options:
         self.device = None if device is None else _devices.Device(device)
         request = compile_request("plan", math, compile_memory, compile_options)
         self._row = row = _abi.plan_options(struct_size=ctypes.sizeof(_abi.plan_options), no_optimization=not optimize,
-                                            binding_bytes=binding_bytes, arena_bytes=arena_bytes)
+                                            binding_bytes=integer("plan: binding_bytes", binding_bytes),
+                                            arena_bytes=integer("plan: arena_bytes", arena_bytes))
         row.passes, row.buckets = (None if text is None else c_text("plan: " + what, text)
                                    for text, what in ((passes, "passes"), (buckets, "buckets")))
         row.compile = None if request is None else ctypes.addressof(request)
