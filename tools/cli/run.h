@@ -73,7 +73,8 @@ typedef struct run_shapes {
   int64_t *extents;       /* ND4C_MAX_RANK for each input */
   const int64_t **shapes; /* into extents */
 } run_shapes;
-/* As run_find_shape for each input; run_free_shapes must follow, also after a failure. Returns an exit code. */
+/* As run_find_shape for each input, once each --shape and --dim is known to name something; run_free_shapes must
+ * follow, also after a failure. Returns an exit code. */
 int run_find_shapes(const cli_command *command, const run_options *options, const nd4c_model *model,
                     run_shapes *shapes);
 void run_free_shapes(run_shapes *shapes);

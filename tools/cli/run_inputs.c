@@ -201,6 +201,32 @@ int run_find_shape(const cli_command *command, const run_options *options, const
   return CLI_OK;
 }
 
+/* Reports a name that no input has, with the names of the inputs. */
+static int check_names(const cli_command *command, const nd4c_model *model, const run_named *list, int count,
+                       const char *option) {
+  for (int i = 0; i < count; i++) {
+    char names[1024] = "";
+    bool known = false;
+    for (int32_t m = 0; m < nd4c_model_input_count(model) && !known; m++) {
+      nd4c_model_value value = {.struct_size = sizeof value};
+      if (nd4c_model_input(model, m, &value) != ND4C_OK) {
+        return cli_fail_status(command, nd4c_error_code());
+      }
+      known = strcmp(value.name, list[i].name) == 0;
+      const size_t used = strlen(names);
+      (void)snprintf(names + used, sizeof names - used, "%s'%s'", m > 0 ? ", " : "", value.name);
+    }
+    if (!known) {
+      return cli_usage(command, "%s %s=%s: the model has no such input, only %s", option, list[i].name, list[i].text,
+                       names);
+    }
+    if (find_named(list, i, list[i].name) != NULL) {
+      return cli_usage(command, "%s %s is given twice", option, list[i].name);
+    }
+  }
+  return CLI_OK;
+}
+
 int run_find_shapes(const cli_command *command, const run_options *options, const nd4c_model *model,
                     run_shapes *shapes) {
   const size_t count = (size_t)nd4c_model_input_count(model) + 1; /* one more: no memory for none is no failure */
@@ -209,7 +235,8 @@ int run_find_shapes(const cli_command *command, const run_options *options, cons
   if (shapes->ranks == NULL || shapes->extents == NULL || shapes->shapes == NULL) {
     return cli_fail(command, "no memory");
   }
-  int result = run_check_dims(command, options, model);
+  int result = check_names(command, model, options->shapes, options->shape_count, "--shape");
+  result = result == CLI_OK ? run_check_dims(command, options, model) : result;
   for (int32_t i = 0; i < nd4c_model_input_count(model) && result == CLI_OK; i++) {
     nd4c_model_value value = {.struct_size = sizeof value};
     int64_t *shape = shapes->extents + (ptrdiff_t)i * ND4C_MAX_RANK;
@@ -329,35 +356,10 @@ static int make_input(const run_options *options, const nd4c_model_value *value,
   return random_input(options, value, input);
 }
 
-/* Reports a name that no input has, with the names of the inputs. */
-static int check_names(const nd4c_model *model, const run_named *list, int count, const char *option) {
-  for (int i = 0; i < count; i++) {
-    char names[1024] = "";
-    bool known = false;
-    for (int32_t m = 0; m < nd4c_model_input_count(model) && !known; m++) {
-      nd4c_model_value value = {.struct_size = sizeof value};
-      if (nd4c_model_input(model, m, &value) != ND4C_OK) {
-        return cli_fail_status(&cli_run, nd4c_error_code());
-      }
-      known = strcmp(value.name, list[i].name) == 0;
-      const size_t used = strlen(names);
-      (void)snprintf(names + used, sizeof names - used, "%s'%s'", m > 0 ? ", " : "", value.name);
-    }
-    if (!known) {
-      return cli_usage(&cli_run, "%s %s=%s: the model has no such input, only %s", option, list[i].name, list[i].text,
-                       names);
-    }
-    if (find_named(list, i, list[i].name) != NULL) {
-      return cli_usage(&cli_run, "%s %s is given twice", option, list[i].name);
-    }
-  }
-  return CLI_OK;
-}
-
 int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_datum **inputs) {
-  int result = check_names(model, options->inputs, options->input_count, "--input");
+  int result = check_names(&cli_run, model, options->inputs, options->input_count, "--input");
   if (result == CLI_OK) {
-    result = check_names(model, options->shapes, options->shape_count, "--shape");
+    result = check_names(&cli_run, model, options->shapes, options->shape_count, "--shape");
   }
   if (result == CLI_OK) {
     result = run_check_dims(&cli_run, options, model);

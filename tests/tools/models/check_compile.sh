@@ -59,6 +59,9 @@ says err '[-][-]output was expected'
 expect 2 "$nd4c" compile --target stub:0 -o "$work/none.nd4cexe"
 says err 'one model was expected'
 expect 2 "$nd4c" compile "$model" --target stub:0 -o "$work/none.nd4cexe" --shape x=a
+says err '\-\-shape x=a: extents separated by commas were expected'
+expect 2 "$nd4c" compile "$model" --target stub:0 -o "$work/none.nd4cexe" --shape nope=2
+says err "nd4c compile: --shape nope=2: the model has no such input, only 'x'"
 expect 2 "$nd4c" compile "$model" --target stub:0 -o "$work/none.nd4cexe" --dim breadth=2
 says err '\-\-dim breadth=2: the model.s inputs'
 [ ! -e "$work/none.nd4cexe" ]

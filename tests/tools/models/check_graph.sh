@@ -48,6 +48,12 @@ expect 1 "$nd4c" graph show "$model" --dim breadth=3
 says err "'breadth'"
 expect 2 "$nd4c" graph show "$model" --dim batch=3 "${shape[@]}"
 says err '\-\-dim and --shape exclude each other'
+for action in show explain; do
+  expect 2 "$nd4c" graph "$action" "$model" --shape nope=1
+  says err "nd4c graph: --shape nope=1: the model has no such input, only 'image'"
+  expect 2 "$nd4c" graph "$action" "$model" "${shape[@]}" --shape image=3,1,8,8
+  says err '\-\-shape image is given twice'
+done
 
 # A part of a graph: around a node, or of one op.
 expect 0 "$nd4c" graph show "$model" --around Relu --depth 1
@@ -60,6 +66,9 @@ expect 0 "$nd4c" graph show "$model" --op conv
 same "$(grep -c ' = ' "$work/out")" "$(grep -c ' = conv ' "$work/out")" "nodes of one op"
 expect 1 "$nd4c" graph show "$model" --around Nowhere
 says err '\-\-around Nowhere: no node has this label or gives this value'
+expect 2 "$nd4c" graph show "$model" --around ''
+says err '\-\-around: a label, a part of one, or %5 was expected'
+silent out
 expect 1 "$nd4c" graph show "$model" --op softmin
 expect 1 "$nd4c" graph show "$model" --op loop
 says err '\-\-op loop: no node is shown'
@@ -221,7 +230,7 @@ if [ -x "${python:-}" ]; then
     says out 'a\?\[2J'
     plain "$work/out"
   done
-  expect 0 "$nd4c" graph explain "$work/names.onnx" --shape 'a=1' --kernels
+  expect 0 "$nd4c" graph explain "$work/names.onnx" --shape $'a\x1b[2J\r\xc2\x9bx=1' --kernels
   plain "$work/out"
 fi
 

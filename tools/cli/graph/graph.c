@@ -442,7 +442,8 @@ static int apply_option(graph_options *o, int option, char *argument) {
       return parse_format(o, argument);
     case OPT_AROUND:
       o->selection.around = argument;
-      return CLI_OK;
+      return argument[0] != '\0' ? CLI_OK
+                                 : cli_usage(&cli_graph, "--around: a label, a part of one, or %%5 was expected");
     case OPT_DEPTH:
       return parse_depth(o, argument);
     case OPT_PART:
