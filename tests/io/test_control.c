@@ -376,7 +376,7 @@ static void refuses_inner_graphs_that_are_not_right(void **state) {
   static const struct {
     const char *nodes, *output, *words;
     nd4c_status status;
-  } cases[] = {{"Neg later > b", "b", "reads 'later', which nothing defines", ND4C_FORMAT},
+  } cases[] = {{"Neg nope > b", "b", "reads 'nope', which nothing defines", ND4C_FORMAT},
                {"Neg x > b; Neg x > b", "b", "defined a second time", ND4C_FORMAT},
                {"Neg x > b", "other", "is not defined by any node", ND4C_FORMAT},
                {"Nonsense x > b", "b", "'Nonsense' (not known at this opset", ND4C_UNSUPPORTED},

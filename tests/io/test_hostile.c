@@ -43,8 +43,8 @@ typedef struct graph_case {
 
 static const graph_case graphs[] = {
     {"Add x b > a; Relu a > b", "b", 13, ND4C_FORMAT,
-     "node 0 (Add) at byte 8 reads 'b', which node 1 (Relu) writes at or after it: the graph has a cycle"},
-    {"Add x y > y", "y", 13, ND4C_FORMAT, "reads 'y', which node 0 (Add) writes at or after it"},
+     "node 1 (Relu) at byte 24 reads 'a', which node 0 (Add) makes from results of the former: the graph has a cycle"},
+    {"Add x y > y", "y", 13, ND4C_FORMAT, "reads 'y', which it makes itself"},
     {"Relu nope > y", "y", 13, ND4C_FORMAT, "reads 'nope', which nothing defines"},
     {"Relu x > y; Abs x > y", "y", 13, ND4C_FORMAT, "value 'y' is defined a second time"},
     {"Relu x > x", "x", 13, ND4C_FORMAT, "value 'x' is defined a second time"},

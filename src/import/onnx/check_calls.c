@@ -17,13 +17,12 @@ typedef struct counted {
 
 static nd4c_status count_function(nd4c_onnx_model *model, nd4c_onnx_function *function, int32_t depth);
 
-static nd4c_status fail_nodes(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node,
-                              const nd4c_onnx_function *function) {
+static nd4c_status fail_nodes(const nd4c_onnx_node *node, const nd4c_onnx_function *function) {
   const nd4c_status status =
       nd4c_fail(ND4C_FORMAT,
                 "%s at byte %" PRIu64
                 " brings it to more than %d nodes with all functions inlined, where a graph in a node counts as %d",
-                nd4c_onnx_node_show(graph, node).text, node->offset, (int)ND4C_ONNX_NODES_MOST, (int)GRAPH_NODES);
+                nd4c_onnx_node_show(node).text, node->offset, (int)ND4C_ONNX_NODES_MOST, (int)GRAPH_NODES);
   return function != NULL ? nd4c_fail_prefix(status, "byte %" PRIu64 ": function %s", function->offset,
                                              nd4c_span_show(function->name).text)
                           : nd4c_fail_prefix(status, "the model's graph");
@@ -47,7 +46,7 @@ static nd4c_status add_graph(nd4c_onnx_model *model, const nd4c_onnx_graph *grap
       }
     }
     if (sum->nodes > ND4C_ONNX_NODES_MOST) {
-      return fail_nodes(graph, node, sum->function);
+      return fail_nodes(node, sum->function);
     }
   }
   return ND4C_OK;

@@ -142,8 +142,7 @@ static const char *bind_node(nd4c_onnx_model *model, const nd4c_region_list *ops
   return missing->problem;
 }
 
-static void add_missing(missing_ops *missing, const nd4c_onnx_graph *graph, const nd4c_onnx_node *node,
-                        const char *problem) {
+static void add_missing(missing_ops *missing, const nd4c_onnx_node *node, const char *problem) {
   for (int32_t i = 0; i < missing->count; i++) {
     if (nd4c_span_equal(missing->nodes[i]->op, node->op) && nd4c_span_equal(missing->nodes[i]->domain, node->domain)) {
       return;
@@ -156,7 +155,7 @@ static void add_missing(missing_ops *missing, const nd4c_onnx_graph *graph, cons
   nd4c_text_print(&missing->text, "%s%s%s%s (%s; first: %s)", missing->count > 1 ? ", " : "",
                   node->domain.size == 0 ? "" : nd4c_span_show(node->domain).text,
                   node->domain.size == 0 ? "" : "::", nd4c_span_show(node->op).text, problem,
-                  nd4c_onnx_node_show(graph, node).text);
+                  nd4c_onnx_node_show(node).text);
 }
 
 /* All nodes of a graph and of those inside it. */
@@ -166,7 +165,7 @@ static void bind_graph(nd4c_onnx_model *model, const nd4c_region_list *opsets, n
   for (int32_t i = 0; i < graph->nodes.count; i++) {
     const char *problem = bind_node(model, opsets, &nodes[i], missing);
     if (problem[0] != '\0') {
-      add_missing(missing, graph, &nodes[i], problem);
+      add_missing(missing, &nodes[i], problem);
     }
     for (int32_t j = 0; j < nodes[i].attribute_count; j++) {
       if (nodes[i].attributes[j].graph != NULL) {
@@ -197,43 +196,41 @@ static nd4c_status bind_all(nd4c_onnx_model *model, missing_ops *missing) {
 
 /* -- inputs and outputs ---------------------------------------------------------------------------------------- */
 
-static nd4c_status fail_inputs(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node, bool few, int32_t expected) {
+static nd4c_status fail_inputs(const nd4c_onnx_node *node, bool few, int32_t expected) {
   return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has %d inputs; expected at %s %d",
-                   nd4c_onnx_node_show(graph, node).text, node->offset, (int)node->input_count, few ? "least" : "most",
+                   nd4c_onnx_node_show(node).text, node->offset, (int)node->input_count, few ? "least" : "most",
                    (int)expected);
 }
 
-static nd4c_status check_call(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
+static nd4c_status check_call(const nd4c_onnx_node *node) {
   const nd4c_onnx_graph *body = &node->function->body;
   if (node->input_count > body->inputs.count) {
-    return fail_inputs(graph, node, false, body->inputs.count);
+    return fail_inputs(node, false, body->inputs.count);
   }
   if (node->output_count > body->outputs.count) {
     return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has %d outputs; the function has %d",
-                     nd4c_onnx_node_show(graph, node).text, node->offset, (int)node->output_count,
-                     (int)body->outputs.count);
+                     nd4c_onnx_node_show(node).text, node->offset, (int)node->output_count, (int)body->outputs.count);
   }
   return ND4C_OK;
 }
 
-static nd4c_status check_counts(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
+static nd4c_status check_counts(const nd4c_onnx_node *node) {
   const nd4c_onnx_mapping *row = node->mapping;
   if (node->function != NULL) {
-    return check_call(graph, node);
+    return check_call(node);
   }
   if (node->input_count < row->inputs_least || node->input_count > row->inputs_most) {
     bool few = node->input_count < row->inputs_least;
-    return fail_inputs(graph, node, few, few ? row->inputs_least : row->inputs_most);
+    return fail_inputs(node, few, few ? row->inputs_least : row->inputs_most);
   }
   for (int32_t i = 0; i < row->inputs_least; i++) {
     if (node->inputs[i] == ND4C_ONNX_NONE) {
       return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 ": input %d is left out, but required",
-                       nd4c_onnx_node_show(graph, node).text, node->offset, (int)i);
+                       nd4c_onnx_node_show(node).text, node->offset, (int)i);
     }
   }
   if (node->output_count == 0 && row->outputs != ND4C_ONNX_ANY) {
-    return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has no output", nd4c_onnx_node_show(graph, node).text,
-                     node->offset);
+    return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has no output", nd4c_onnx_node_show(node).text, node->offset);
   }
   return ND4C_OK;
 }
@@ -256,7 +253,7 @@ static nd4c_status check_unmade(const nd4c_onnx_graph *graph, int32_t number, co
   for (int32_t i = node->mapping != NULL ? node->mapping->outputs : node->output_count; i < node->output_count; i++) {
     if (node->outputs[i] == number) {
       return nd4c_fail(ND4C_UNSUPPORTED, "%s reads %s, output %d of %s; nd4c makes the first %d", reader,
-                       nd4c_span_show(value->name).text, (int)i, nd4c_onnx_node_show(graph, node).text,
+                       nd4c_span_show(value->name).text, (int)i, nd4c_onnx_node_show(node).text,
                        (int)node->mapping->outputs);
     }
   }
@@ -266,10 +263,10 @@ static nd4c_status check_unmade(const nd4c_onnx_graph *graph, int32_t number, co
 static nd4c_status check_uses(const nd4c_onnx_graph *graph) {
   for (int32_t i = 0; i < graph->nodes.count; i++) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, i);
-    ND4C_TRY(check_counts(graph, node));
+    ND4C_TRY(check_counts(node));
     for (int32_t j = 0; j < node->input_count; j++) {
       if (node->inputs[j] != ND4C_ONNX_NONE) {
-        ND4C_TRY(check_unmade(graph, node->inputs[j], nd4c_onnx_node_show(graph, node).text));
+        ND4C_TRY(check_unmade(graph, node->inputs[j], nd4c_onnx_node_show(node).text));
       }
     }
     for (int32_t j = 0; j < node->attribute_count; j++) {

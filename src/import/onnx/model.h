@@ -44,6 +44,7 @@ struct nd4c_onnx_function;
 typedef struct nd4c_onnx_node {
   nd4c_span name, op, domain, overload;
   int32_t input_count, output_count, attribute_count;
+  int32_t number;                  /* its place in the file's list of nodes, which order.c may sort */
   const int32_t *inputs, *outputs; /* numbers of values, ND4C_ONNX_NONE: left out */
   const nd4c_onnx_attribute *attributes;
   const struct nd4c_onnx_mapping *mapping;   /* the row that imports it; NULL: `function` does */
@@ -77,7 +78,19 @@ typedef struct nd4c_onnx_value {
   int32_t index;    /* of the initializer, input or node; FROM_OUTSIDE: its number there */
   int32_t levels;   /* FROM_OUTSIDE: how many graphs further out */
   int32_t last_use; /* last node of its graph that reads it, also in an inner graph; INT32_MAX: a graph's output */
+  int32_t maker;    /* order.c: place in the file, + 1, of the first node that writes it; or one of nd4c_onnx_made */
 } nd4c_onnx_value;
+
+/* Makers that are no nodes. */
+typedef enum nd4c_onnx_made {
+  ND4C_ONNX_MADE_BEFORE = -1, /* an input or initializer */
+  ND4C_ONNX_MADE_NOWHERE = 0  /* not by the value's own graph */
+} nd4c_onnx_made;
+
+/* A graph in a node reads a value of the graph that has the node. */
+typedef struct nd4c_onnx_capture {
+  int32_t node, value;
+} nd4c_onnx_capture;
 
 /* The kinds of a declared type, from the outermost in: optionals and sequences, and at last an array. */
 typedef enum nd4c_onnx_kind {
@@ -120,9 +133,11 @@ typedef struct nd4c_onnx_graph {
   nd4c_region_list outputs;            /* nd4c_onnx_value_info */
   nd4c_region_list value_infos;        /* nd4c_onnx_value_info */
   nd4c_region_list values;             /* nd4c_onnx_value */
+  nd4c_region_list captures;           /* order.c: nd4c_onnx_capture, in the order of the nodes in the file */
   nd4c_onnx_names names;
   int32_t first_initializer; /* number of its first initializer among those of the whole model */
   int32_t current;           /* the node that is being checked */
+  bool disordered;           /* order.c: a value is read before it is made */
   bool keeps_values;         /* a node (Gradient) reads values that it does not name as inputs */
   uint64_t offset;
 } nd4c_onnx_graph;
@@ -196,6 +211,9 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
                                  const nd4c_wire_field *field);
 nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
                                        const nd4c_wire_field *outer, nd4c_region_list *list);
+/* Sorts the nodes of a graph, and of the graphs inside it, so that values are made before they are read. FORMAT: there
+ * is no such order. */
+nd4c_status nd4c_onnx_graph_order(nd4c_onnx_model *model, nd4c_onnx_graph *graph);
 /* Checks definitions and order in every graph; finds captured values and last uses. */
 nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model, const nd4c_onnx_overrides *overrides);
 /* Sorts the functions by their keys; FORMAT if two have one key. */
@@ -211,6 +229,6 @@ nd4c_status nd4c_onnx_model_check_calls(nd4c_onnx_model *model);
 typedef struct nd4c_onnx_node_text {
   char text[2 * ND4C_SPAN_TEXT_SIZE + 32];
 } nd4c_onnx_node_text;
-nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node);
+nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_node *node);
 
 #endif

@@ -21,8 +21,8 @@ nd4c_status nd4c_onnx_interpret_instead(nd4c_onnx_emission *emission, nd4c_statu
   }
   if (!importer->needs_values) {
     importer->needs_values = true;
-    (void)snprintf(importer->need, sizeof importer->need, "%s: %s",
-                   nd4c_onnx_node_show(emission->scope->graph, emission->node).text, nd4c_error_message());
+    (void)snprintf(importer->need, sizeof importer->need, "%s: %s", nd4c_onnx_node_show(emission->node).text,
+                   nd4c_error_message());
   }
   return nd4c_fail(ND4C_UNSUPPORTED, "%s", importer->need);
 }

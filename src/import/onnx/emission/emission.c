@@ -83,8 +83,8 @@ int64_t nd4c_onnx_loop_limit(const nd4c_onnx_emission *emission) {
 static nd4c_status need(nd4c_onnx_emission *emission, const char *what, const char *why) {
   nd4c_onnx_importer *importer = emission->importer;
   importer->needs_values = true;
-  (void)snprintf(importer->need, sizeof importer->need, "%s: %s %s",
-                 nd4c_onnx_node_show(emission->scope->graph, emission->node).text, what, why);
+  (void)snprintf(importer->need, sizeof importer->need, "%s: %s %s", nd4c_onnx_node_show(emission->node).text, what,
+                 why);
   return nd4c_fail(ND4C_UNSUPPORTED, "%s %s", what, why);
 }
 
@@ -313,7 +313,7 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
     /* a graph cannot hold the result, such as a shape that depends on data; the interpreter can compute it */
     emission->importer->needs_values = true;
     (void)snprintf(emission->importer->need, sizeof emission->importer->need, "%s: %s",
-                   nd4c_onnx_node_show(emission->scope->graph, emission->node).text, nd4c_error_message());
+                   nd4c_onnx_node_show(emission->node).text, nd4c_error_message());
   }
   for (int32_t i = 0; i < output_count && status == ND4C_OK; i++) {
     status = nd4c_onnx_add_value(emission->importer, results[i], &outputs[i]);

@@ -202,7 +202,7 @@ nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_s
   nd4c_region_free(&emission.region);
   if (status != ND4C_OK) {
     (void)nd4c_extents_translate_error(nd4c_onnx_extents(importer), status);
-    return nd4c_fail_prefix(status, "%s at byte %" PRIu64, nd4c_onnx_node_show(scope->graph, node).text, node->offset);
+    return nd4c_fail_prefix(status, "%s at byte %" PRIu64, nd4c_onnx_node_show(node).text, node->offset);
   }
   return ND4C_OK;
 }

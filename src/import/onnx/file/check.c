@@ -1,5 +1,5 @@
-/* Checks a parsed model: in every graph each name is defined once and before its use. Also finds values of outer
- * graphs, and the last use of each value. onnx/model.c calls it. */
+/* Checks a parsed model: in every graph, once its nodes are in order (order.c), each name is defined once and before
+ * its use. Also finds values of outer graphs, and the last use of each value. onnx/model.c calls it. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -86,26 +86,6 @@ static nd4c_status define_inputs(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
   return ND4C_OK;
 }
 
-/* Reports a value that is read before it is defined: a later node defines it (a cycle, or a wrong order), or none. */
-static nd4c_status fail_undefined(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node, int32_t number) {
-  nd4c_span_text name = nd4c_span_show(nd4c_onnx_graph_value(graph, number)->name);
-  for (int32_t i = 0; i < graph->nodes.count; i++) {
-    const nd4c_onnx_node *other = nd4c_onnx_graph_node(graph, i);
-    for (int32_t j = 0; j < other->output_count; j++) {
-      if (other->outputs[j] == number) {
-        return nd4c_fail(ND4C_FORMAT,
-                         "%s at byte %" PRIu64
-                         " reads %s, which %s writes at or after it: the graph has a cycle or is "
-                         "not in order",
-                         nd4c_onnx_node_show(graph, node).text, node->offset, name.text,
-                         nd4c_onnx_node_show(graph, other).text);
-      }
-    }
-  }
-  return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " reads %s, which nothing defines",
-                   nd4c_onnx_node_show(graph, node).text, node->offset, name.text);
-}
-
 /* Whether the value is defined at this point, in the graph itself or in one around it. Notes the use. */
 static bool resolve(nd4c_onnx_graph *graph, int32_t number, int32_t use) {
   nd4c_onnx_value *value = nd4c_onnx_graph_value(graph, number);
@@ -119,7 +99,7 @@ static bool resolve(nd4c_onnx_graph *graph, int32_t number, int32_t use) {
     nd4c_onnx_value *found = there == ND4C_ONNX_NONE ? NULL : nd4c_onnx_graph_value(outer, there);
     if (found != NULL && found->source != ND4C_ONNX_FROM_NOWHERE && found->source != ND4C_ONNX_FROM_OUTSIDE) {
       found->last_use = outer->current;
-      *value = (nd4c_onnx_value){value->name, ND4C_ONNX_FROM_OUTSIDE, there, levels, use};
+      *value = (nd4c_onnx_value){value->name, ND4C_ONNX_FROM_OUTSIDE, there, levels, use, value->maker};
       return true;
     }
   }
@@ -135,7 +115,7 @@ static nd4c_status check_inner(nd4c_onnx_model *model, nd4c_onnx_graph *graph, c
     if (node->attributes[i].graph != NULL) {
       nd4c_status status = check_graph(model, node->attributes[i].graph, graph, NULL);
       if (status != ND4C_OK) {
-        return nd4c_fail_prefix(status, "%s, attribute %s", nd4c_onnx_node_show(graph, node).text,
+        return nd4c_fail_prefix(status, "%s, attribute %s", nd4c_onnx_node_show(node).text,
                                 nd4c_span_show(node->attributes[i].name).text);
       }
     }
@@ -149,7 +129,9 @@ static nd4c_status define_node(nd4c_onnx_model *model, nd4c_onnx_graph *graph, i
   graph->keeps_values = graph->keeps_values || nd4c_span_is(node->op, "Gradient");
   for (int32_t i = 0; i < node->input_count; i++) {
     if (node->inputs[i] != ND4C_ONNX_NONE && !resolve(graph, node->inputs[i], index)) {
-      return fail_undefined(graph, node, node->inputs[i]);
+      return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " reads %s, which nothing defines",
+                       nd4c_onnx_node_show(node).text, node->offset,
+                       nd4c_span_show(nd4c_onnx_graph_value(graph, node->inputs[i])->name).text);
     }
   }
   ND4C_TRY(check_inner(model, graph, node));
@@ -157,7 +139,7 @@ static nd4c_status define_node(nd4c_onnx_model *model, nd4c_onnx_graph *graph, i
     if (node->outputs[i] != ND4C_ONNX_NONE) {
       nd4c_status status = define(graph, node->outputs[i], ND4C_ONNX_FROM_NODE, index, node->offset);
       if (status != ND4C_OK) {
-        return nd4c_fail_prefix(status, "%s", nd4c_onnx_node_show(graph, node).text);
+        return nd4c_fail_prefix(status, "%s", nd4c_onnx_node_show(node).text);
       }
     }
   }
@@ -200,10 +182,12 @@ static nd4c_status check_graph(nd4c_onnx_model *model, nd4c_onnx_graph *graph, c
 nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model, const nd4c_onnx_overrides *overrides) {
   nd4c_onnx_function *functions = model->functions.items;
   for (int32_t i = 0; i < model->functions.count; i++) {
-    nd4c_status status = check_graph(model, &functions[i].body, NULL, NULL);
+    nd4c_status status = nd4c_onnx_graph_order(model, &functions[i].body);
+    status = status == ND4C_OK ? check_graph(model, &functions[i].body, NULL, NULL) : status;
     if (status != ND4C_OK) {
       return nd4c_fail_prefix(status, "function %s", nd4c_span_show(functions[i].name).text);
     }
   }
+  ND4C_TRY(nd4c_onnx_graph_order(model, &model->graph));
   return check_graph(model, &model->graph, NULL, overrides);
 }

@@ -58,18 +58,17 @@ static nd4c_status parse_field(nd4c_onnx_model *model, nd4c_onnx_graph *graph, c
   }
 }
 
-static nd4c_status check_attributes(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
+static nd4c_status check_attributes(const nd4c_onnx_node *node) {
   enum { LIMIT = 256 }; /* keeps the comparison of all pairs cheap */
   if (node->attribute_count > LIMIT) {
     return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has %d attributes; expected at most %d",
-                     nd4c_onnx_node_show(graph, node).text, node->offset, (int)node->attribute_count, (int)LIMIT);
+                     nd4c_onnx_node_show(node).text, node->offset, (int)node->attribute_count, (int)LIMIT);
   }
   for (int32_t i = 0; i < node->attribute_count; i++) {
     for (int32_t j = 0; j < i; j++) {
       if (nd4c_span_equal(node->attributes[i].name, node->attributes[j].name)) {
-        return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has attribute %s twice",
-                         nd4c_onnx_node_show(graph, node).text, node->offset,
-                         nd4c_span_show(node->attributes[i].name).text);
+        return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has attribute %s twice", nd4c_onnx_node_show(node).text,
+                         node->offset, nd4c_span_show(node->attributes[i].name).text);
       }
     }
   }
@@ -79,7 +78,7 @@ static nd4c_status check_attributes(const nd4c_onnx_graph *graph, const nd4c_onn
 nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
                                  const nd4c_wire_field *field) {
   nd4c_wire inner;
-  nd4c_onnx_node node = {.offset = field->offset};
+  nd4c_onnx_node node = {.offset = field->offset, .number = graph->nodes.count};
   node_lists lists = {0};
   ND4C_TRY(nd4c_wire_enter(wire, field, "NodeProto", &inner));
   while (nd4c_wire_more(&inner)) {
@@ -100,10 +99,10 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
   nd4c_onnx_node *kept = NULL;
   ND4C_TRY(nd4c_region_append(&model->region, &graph->nodes, sizeof *kept, "nodes", &kept));
   *kept = node;
-  return check_attributes(graph, kept);
+  return check_attributes(kept);
 }
 
-nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
+nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_node *node) {
   nd4c_onnx_node_text shown;
   nd4c_span_text op = nd4c_span_show(node->op);
   size_t length = strlen(op.text);
@@ -112,8 +111,7 @@ nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_graph *graph, const nd4c
     (void)snprintf(shown.text, sizeof shown.text, "node %s (%.*s)", nd4c_span_show(node->name).text, (int)length - 2,
                    op.text + 1);
   } else {
-    (void)snprintf(shown.text, sizeof shown.text, "node %td (%.*s)", node - (const nd4c_onnx_node *)graph->nodes.items,
-                   (int)length - 2, op.text + 1);
+    (void)snprintf(shown.text, sizeof shown.text, "node %d (%.*s)", (int)node->number, (int)length - 2, op.text + 1);
   }
   return shown;
 }

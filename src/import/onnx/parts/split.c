@@ -129,7 +129,7 @@ static nd4c_status make_gap(nd4c_onnx_splitting *s, int32_t index, const char *w
 static nd4c_status make_unknown_gap(nd4c_onnx_splitting *s, int32_t index, int32_t unknown) {
   char why[ND4C_ONNX_NEED_SIZE];
   (void)snprintf(why, sizeof why, "%s: the dtype or rank of %s is known in a run alone",
-                 nd4c_onnx_node_show(graph_of(s), nd4c_onnx_graph_node(graph_of(s), index)).text,
+                 nd4c_onnx_node_show(nd4c_onnx_graph_node(graph_of(s), index)).text,
                  nd4c_span_show(nd4c_onnx_graph_value(graph_of(s), unknown)->name).text);
   return make_gap(s, index, why);
 }

@@ -22,9 +22,8 @@ static void tell_small(const nd4c_onnx_parts *parts, const nd4c_onnx_level *leve
   bool any = false;
   for (int32_t i = 0; i < level->gap_count; i++) {
     if (level->gaps[i].why == NULL) {
-      nd4c_text_print(
-          text, "%s%s", any ? ", " : "interpreted, too little for a plan: ",
-          nd4c_onnx_node_show(graph_of(parts), nd4c_onnx_graph_node(graph_of(parts), level->gaps[i].node)).text);
+      nd4c_text_print(text, "%s%s", any ? ", " : "interpreted, too little for a plan: ",
+                      nd4c_onnx_node_show(nd4c_onnx_graph_node(graph_of(parts), level->gaps[i].node)).text);
       any = true;
     }
   }
