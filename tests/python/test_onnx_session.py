@@ -106,7 +106,10 @@ def test_run(session):
     (lambda s: s.run(None, images(1)), TypeError, "dict of arrays by name"),
     (lambda s: onnx.InferenceSession("/nonexistent.onnx"), FileNotFoundError, "nonexistent"),
     (lambda s: onnx.InferenceSession(b"abc"), ValueError, "byte"),
-    (lambda s: onnx.InferenceSession(DIGITS, providers=["GPU"]), ValueError, "no provider; this machine has"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers=["GPU"]), ValueError, "no provider of ONNX Runtime or nd4c; this machine has"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers=["FooExecutionProvider"]), ValueError, "'FooExecutionProvider' is no"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers=["Tensorrt"]), ValueError, "'Tensorrt' is no provider"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers=[5]), ValueError, "5 is no provider"),
     (lambda s: onnx.InferenceSession(DIGITS, providers="CPUExecutionProvider"), TypeError, "list of names"),
     (lambda s: onnx.InferenceSession(DIGITS, providers=CPU, provider_options=[]), ValueError, "0 entries, providers has 1"),
     (lambda s: onnx.InferenceSession(DIGITS, providers=[(CPU[0], {"device_id": 9})]), ValueError, "no device_id 9"),
@@ -119,6 +122,21 @@ def test_run(session):
 def test_errors(session, call, kind, words):
     with pytest.raises(kind, match=words):
         call(session)
+
+
+# ONNX Runtime's get_all_providers(), and names that older releases had.
+RUNTIME = """NvTensorRTRTX Tensorrt CUDA MIGraphX OpenVINO Dnnl VitisAI QNN Nnapi VSINPU Js CoreML ArmNN ACL Dml Rknpu WebNN WebGpu
+    Xnnpack CANN Azure ROCM Tvm SNPE""".split()
+
+
+@pytest.mark.parametrize("name", RUNTIME)
+def test_every_provider_of_onnx_runtime_is_known(name):
+    name += "ExecutionProvider"
+    if name in onnx.get_available_providers():
+        pytest.skip("this machine has %s" % name)
+    with pytest.warns(UserWarning, match="%s has no device of nd4c's on this machine and is left out" % name):
+        session = onnx.InferenceSession(DIGITS, providers=[name] + CPU)
+    assert session.get_providers() == CPU
 
 
 def test_a_provider_without_a_device_is_left_out_with_a_warning():

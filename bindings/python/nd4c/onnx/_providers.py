@@ -4,7 +4,9 @@ import warnings
 from nd4c import _devices
 
 _NAMES = {"cpu": "CPU", "cuda": "CUDA", "opencl": "OpenCL", "openvino": "OpenVINO", "hexagon": "QNN", "tpu": "TPU"}
-_KNOWN = ("TensorRT", "DML", "ROCM", "MIGraphX", "CoreML", "WebGPU", "ACL", "ArmNN", "Dnnl", "XNNPACK", "Azure", "NNAPI")
+# The others of ONNX Runtime, of all its releases, in small letters.
+_KNOWN = frozenset("""acl armnn azure cann coreml cuda dml dnnl js migraphx nnapi ngraph nuphar nvtensorrtrtx openvino qnn
+    rknpu rocm snpe stvm tensorrt tvm vitisai vsinpu vulkan webgpu webnn xnnpack""".split())
 
 
 def name_of(device):
@@ -73,11 +75,18 @@ def chosen(providers, options):
 def _is_available(name, available):
     if name in available:
         return True
-    if name not in get_all_providers() and name not in [known + "ExecutionProvider" for known in _KNOWN]:
-        raise ValueError("InferenceSession: %r is no provider; this machine has %s" % (name, ", ".join(available)))
+    if name not in get_all_providers() and not _is_known(name):
+        raise ValueError("InferenceSession: %r is no provider of ONNX Runtime or nd4c; this machine has %s"
+                         % (name, ", ".join(available)))
     warnings.warn("InferenceSession: %s has no device of nd4c's on this machine and is left out; available: %s"
                   % (name, ", ".join(available)), stacklevel=5)
     return False
+
+
+def _is_known(name):
+    """Whether ONNX Runtime has a provider of this name, in whatever release or spelling."""
+    small = name.lower() if isinstance(name, str) else ""
+    return small.endswith("executionprovider") and small[:-len("executionprovider")] in _KNOWN
 
 
 def _device_of(name, settings):
