@@ -89,6 +89,12 @@ ND4C_API int32_t nd4c_model_output_count(const nd4c_model *model);
 ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 
+/* The classes of an output that ZipMap of ai.onnx.ml makes, as classifiers of scikit-learn have: a new 1-D array of
+ * int64 or utf8, which the caller releases. nd4c has no maps, so such an output is the tensor of probabilities
+ * [n, classes] that the node reads, and column i is that of class i. *classes is NULL for any other output. INDEX
+ * outside 0 .. nd4c_model_output_count - 1. */
+ND4C_API nd4c_status nd4c_model_classes(const nd4c_model *model, int32_t index, nd4c_array **classes);
+
 /* Inputs with defaults: those that have an initializer in the file, which nd4c takes as a constant, so that runs do not
  * give them. Files of IR version 3 and older list all their initializers so. A model that is opened with
  * nd4c_model_options.overridden has the named ones as inputs instead. INDEX outside 0 .. count - 1. */
@@ -164,8 +170,9 @@ ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *contex
 
 /* The report of the last run: that of its plan, as nd4c_plan_report gives it; if the model leaves extents free and the
  * plan is for these shapes alone, a last line says why. If the model could not become a graph, the report names the
- * nodes that prevented it, and has the reports of the parts between them (nd4c_model_parts). "" before the first run.
- * Free with nd4c_free. */
+ * nodes that prevented it, and has the reports of the parts between them (nd4c_model_parts). The last lines are about
+ * outputs: those that are probabilities in place of maps (nd4c_model_classes). "" before the first run. Free with
+ * nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 /* As nd4c_plan_profile, _get_step, _get_body and _get_node for the plan of the last run, whose texts and bodies are

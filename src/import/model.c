@@ -390,6 +390,9 @@ nd4c_status nd4c_model_report(const nd4c_model *model, char **text) {
   }
   nd4c_lock_release(&model->turn->list);
   nd4c_status status = report(model, latest, interpreted, text);
+  if (status == ND4C_OK && (latest != NULL || interpreted)) {
+    status = nd4c_model_tell_outputs(model, text);
+  }
   if (latest != NULL) {
     nd4c_model_plan_leave(model, latest);
   }

@@ -141,6 +141,11 @@ nd4c_status nd4c_model_split_run(nd4c_model *model, nd4c_context *context, nd4c_
 int32_t nd4c_model_split_plans(const nd4c_model_split *parts, nd4c_plan *const **plans);
 nd4c_status nd4c_model_split_report(const nd4c_model_split *parts, char **text);
 
+/* -- model_outputs.c -- */
+
+/* Appends what the report says about outputs to *text, which it replaces; after a failure *text is freed. */
+nd4c_status nd4c_model_tell_outputs(const nd4c_model *model, char **text);
+
 /* -- others -- */
 
 /* The context's settings that a plan depends on. */

@@ -51,8 +51,8 @@ static const graph_case graphs[] = {
     {"Foo x > a; Bar a > b; Foo b > c; Relu c > y", "y", 13, ND4C_UNSUPPORTED,
      "needs 2 ops that nd4c lacks: 'Foo' (not known at this opset; first: node 0 (Foo)), 'Bar' (not known at this "
      "opset; first: node 1 (Bar))"},
-    {"ai.onnx.ml::ZipMap x > y", "y", 13, ND4C_UNSUPPORTED,
-     "needs 1 op that nd4c lacks: 'ai.onnx.ml'::'ZipMap' (values that are maps are not supported"},
+    {"ai.onnx.ml::CastMap x > y", "y", 13, ND4C_UNSUPPORTED,
+     "needs 1 op that nd4c lacks: 'ai.onnx.ml'::'CastMap' (values that are maps are not supported"},
     {"Gelu x > y", "y", 13, ND4C_UNSUPPORTED, "the model (opset 13) needs 1 op that nd4c lacks: 'Gelu'"},
     {"Relu x > y", "y", 99, ND4C_UNSUPPORTED, "opset 99; nd4c knows opsets up to 28"},
     {"Relu x > y", "y", -1, ND4C_FORMAT, "opset -1, expected 1 or more"},

@@ -319,3 +319,24 @@ def test_values():
     assert onnx.OrtValue([nd4c.ones(2)]).data_type() == "seq(tensor(double))"
     with pytest.raises(ValueError, match="no array but a list"):
         onnx.OrtValue([nd4c.ones(2)]).shape()
+
+
+def test_zip_map_gives_probabilities_and_the_model_their_classes():
+    """As skl2onnx ends a classifier: a sequence of maps from class to probability, of a tensor."""
+    def info(name, shape):
+        return field(1, name) + field(2, field(1, bytes([8, 1]) + field(2, b"".join(field(1, bytes([8, n])) for n in shape))))
+    labels = field(1, "classlabels_strings") + field(9, "no") + field(9, "yes") + bytes([160, 1, 8])
+    node = field(1, "x") + field(2, "maps") + field(4, "ZipMap") + field(7, "ai.onnx.ml") + field(5, labels)
+    maps = field(1, "maps") + field(2, field(4, field(1, field(5, bytes([8, 8])))))
+    model = (bytes([8, 8]) + field(7, field(1, node) + field(11, info("x", (2, 2))) + field(12, maps))
+             + field(8, bytes([16, 17])) + field(8, field(1, "ai.onnx.ml") + bytes([16, 1])))
+    x = np.array([[0.25, 0.75], [1, 0]], np.float32)
+    opened = onnx.load(model)
+    assert {name: array.tolist() for name, array in opened.classes.items()} == {"maps": ["no", "yes"]}
+    assert opened.outputs == (onnx.Value("maps", "array", nd4c.float32, (None, 2)),)
+    assert opened(x).tolist() == x.tolist() and opened.report().endswith("a column for each class: 'no', 'yes'\n")
+    (given,) = onnx.InferenceSession(model, providers=CPU).run(None, {"x": x})
+    assert given.tolist() == x.tolist() and given.dtype == np.float32
+    opened.close()
+    with pytest.raises(ValueError, match="closed"):
+        opened.classes

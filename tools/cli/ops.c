@@ -196,7 +196,9 @@ static void print_composites(void) {
   (void)printf(
       "\n## ONNX operators composed of ops\n\nONNX operators that no row above names. The importer turns each into the "
       "ops of its row.\n"
-      "ZipMap, CastMap and DictVectorizer of ai.onnx.ml are refused: nd4c has no maps.\n\n"
+      "CastMap and DictVectorizer of ai.onnx.ml are refused: nd4c has no maps. An output that ZipMap makes is the "
+      "tensor\n"
+      "of its probabilities, and nd4c_model_classes has the classes of its columns.\n\n"
       "| domain | operator | composed of |\n|---|---|---|\n");
   for (int32_t i = 0; i < nd4c_onnx_composite_count(); i++) {
     const nd4c_onnx_composite *row = nd4c_onnx_composite_at(i);

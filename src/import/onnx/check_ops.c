@@ -109,8 +109,7 @@ typedef struct missing_ops {
 /* Whether an op takes or gives a map from keys to numbers or strings. A datum cannot be a map. */
 static bool needs_map(const nd4c_onnx_node *node) {
   return nd4c_span_is(node->domain, "ai.onnx.ml") &&
-         (nd4c_span_is(node->op, "ZipMap") || nd4c_span_is(node->op, "CastMap") ||
-          nd4c_span_is(node->op, "DictVectorizer"));
+         (nd4c_span_is(node->op, "CastMap") || nd4c_span_is(node->op, "DictVectorizer"));
 }
 
 /* Binds a node to its function or row. Returns "", or the reason why the node cannot be bound. */
@@ -125,7 +124,7 @@ static const char *bind_node(nd4c_onnx_model *model, const nd4c_region_list *ops
     return "";
   }
   if (needs_map(node)) {
-    return "values that are maps are not supported; converters can leave them out, as skl2onnx does with zipmap=False";
+    return "values that are maps are not supported";
   }
   if (node->opset == 0) {
     return "of a domain that opset_import lacks";

@@ -90,6 +90,7 @@ static nd4c_status parse_model(nd4c_onnx_model *model, const nd4c_onnx_overrides
   ND4C_TRY(nd4c_onnx_functions_sort(model));
   ND4C_TRY(nd4c_onnx_model_check(model, overrides));
   ND4C_TRY(nd4c_onnx_model_check_ops(model));
+  ND4C_TRY(nd4c_onnx_model_check_maps(model));
   return nd4c_onnx_model_check_calls(model);
 }
 

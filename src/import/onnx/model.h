@@ -174,6 +174,9 @@ nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, const 
                                   nd4c_onnx_model *model);
 void nd4c_onnx_model_free(nd4c_onnx_model *model);
 
+/* The classes, integers or texts, of an output that ZipMap makes; NULL for any other. */
+const nd4c_onnx_attribute *nd4c_onnx_map_classes(const nd4c_onnx_model *model, int32_t output);
+
 /* The domain, with "" in place of "ai.onnx". */
 static inline nd4c_span nd4c_onnx_domain(nd4c_span domain) {
   return nd4c_span_is(domain, "ai.onnx") ? (nd4c_span){0} : domain;
@@ -222,6 +225,8 @@ nd4c_status nd4c_onnx_functions_sort(nd4c_onnx_model *model);
 const nd4c_onnx_function *nd4c_onnx_function_find(const nd4c_onnx_model *model, const nd4c_onnx_node *node);
 /* Checks that each op, opset and function is known, and that nodes have the numbers of inputs that they take. */
 nd4c_status nd4c_onnx_model_check_ops(nd4c_onnx_model *model);
+/* Refuses maps that another node reads, and declares outputs that are maps as arrays. */
+nd4c_status nd4c_onnx_model_check_maps(nd4c_onnx_model *model);
 /* Refuses functions that call themselves, and more nodes than ND4C_ONNX_NODES_MOST with all calls inlined (FORMAT). */
 nd4c_status nd4c_onnx_model_check_calls(nd4c_onnx_model *model);
 

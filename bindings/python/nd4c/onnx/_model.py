@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     _Device = Union[Device, str]
 
 _open, _open_memory, _close = (bind("nd4c_model_" + name) for name in ("open", "open_memory", "close"))
+_classes = bind("nd4c_model_classes")
 _profile, _step_count, _get_step = (bind("nd4c_model_" + name) for name in ("profile", "step_count", "get_step"))
 _run, _run_data, _report = bind("nd4c_model_run"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
@@ -273,6 +274,22 @@ class Model(Owner):
             rows.append(_described(row))
         return tuple(rows)
 
+    @property
+    def classes(self) -> Dict[str, Array]:
+        """The classes of outputs that a converter ended with ZipMap, as those of scikit-learn's classifiers do, by the output's name.
+        nd4c has no maps: such an output is the array of probabilities [n, classes], and its column i is that of class i.
+
+        >>> nd4c.onnx.load("digits/digits.onnx").classes
+        {}
+        """
+        found, out = {}, c_void_p()
+        with self._used() as opened:
+            for index, value in enumerate(self.outputs):
+                check(_classes(opened, index, byref(out)))
+                if out.value is not None:
+                    found[value.name] = from_handle(out.value)
+        return found
+
     def run(self, inputs: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Dict[str, Any]:
         """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None.
 
@@ -454,7 +471,8 @@ class Model(Owner):
             return plan.explain()
 
     def report(self) -> str:
-        """The report of the previous run: passes, kernels, or the node that kept the model from being a graph.
+        """The report of the previous run: passes, kernels, or the node that kept the model from being a graph. Its last lines are
+        about outputs, such as those that are probabilities in place of maps (`classes`).
 
         >>> model = nd4c.onnx.load("digits/digits.onnx")
         >>> y = model(nd4c.load("digits/digits_images.npy")[:1])

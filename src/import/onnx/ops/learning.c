@@ -1,5 +1,7 @@
 /* The domain ai.onnx.ml: classical machine learning, without trees (trees.c) and support vectors (vectors.c).
  * emission/scope.c calls the emit functions through the rows below. */
+#include <inttypes.h>
+
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
@@ -249,6 +251,22 @@ static nd4c_status emit_feature_vectorizer(nd4c_onnx_emission *emission) {
   return nd4c_emit_along(&emission->emitter, ND4C_OP_concat, parts, count, 1, &emission->outputs[0]);
 }
 
+/* The probabilities, [n, classes], in place of a list of n maps (maps.c). */
+static nd4c_status emit_zip_map(nd4c_onnx_emission *emission) {
+  const nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
+  nd4c_onnx_operand labels = ND4C_ONNX_OPERAND_NONE;
+  int64_t shape[2] = {1, 0};
+  ND4C_TRY(nd4c_onnx_class_labels(emission, "classlabels_int64s", &labels, &shape[1]));
+  if (info.rank < 1 || info.rank > 2 ||
+      !nd4c_onnx_assume(emission, ND4C_RELATION_EQUAL, info.shape[info.rank - 1], shape[1])) {
+    return nd4c_fail(ND4C_SHAPE, "probabilities of rank %d; expected a column for each of the %" PRId64 " classes",
+                     (int)info.rank, shape[1]);
+  }
+  emission->outputs[0] = emission->inputs[0];
+  return info.rank == 2 ? ND4C_OK
+                        : nd4c_emit_reshape(&emission->emitter, emission->inputs[0], 2, shape, &emission->outputs[0]);
+}
+
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
 #define ROWS                                                                                               \
@@ -261,6 +279,7 @@ static nd4c_status emit_feature_vectorizer(nd4c_onnx_emission *emission) {
   OP(LabelEncoder, 2, LAST, 1, 1, 1, label_encoder, NONE)                                                  \
   CHAIN(Normalizer, 1, LAST, 1, 1, 1, normalizer, NONE, "abs or square, max or sum, divide")               \
   CHAIN(OneHotEncoder, 1, LAST, 1, 1, 1, one_hot_encoder, NONE, "label_index, equal, cast")                \
-  CHAIN(Scaler, 1, LAST, 1, 1, 1, scaler, NONE, "subtract, multiply")
+  CHAIN(Scaler, 1, LAST, 1, 1, 1, scaler, NONE, "subtract, multiply")                                      \
+  CHAIN(ZipMap, 1, LAST, 1, 1, 1, zip_map, NONE, "its input, where a model gives the maps")
 
 ND4C_ONNX_FAMILY(learning, "ai.onnx.ml", ROWS)
