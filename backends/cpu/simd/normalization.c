@@ -24,10 +24,9 @@ typedef struct job {
   int64_t length;                /* of what one loop walks */
   int64_t x_step, y_step, width; /* columns side by side; width 0: rows */
   bool logarithm, rms;
-  bool half;             /* 16-bit floats */
-  bool stream;           /* rows of the result */
-  int64_t blocks;        /* of columns */
-  int64_t groups, inner; /* group_norm: groups of channels, positions of a channel */
+  bool half;      /* 16-bit floats */
+  bool stream;    /* rows of the result */
+  int64_t blocks; /* of columns */
   nd4c_dtype dtype;
   double epsilon;
   const char *scale, *bias; /* per element of a row, or NULL */
@@ -424,66 +423,6 @@ static nd4c_status skip_norm_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* -- instance_norm and group_norm ------------------------------------------------------------------------------- */
-
-static void group_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
-  int64_t channels = j->length / j->inner, all = channels * j->groups;
-  (void)worker;
-  for (int64_t group = begin; group < end; group++) {
-    const char *x = j->x + group * j->length * j->bytes;
-    char *y = j->y + group * j->length * j->bytes;
-    double mean = 0, squares = 0, lesser = 0;
-    for (int64_t i = 0; i < j->length; i += ND4C_GATHER_PIECE) {
-      int64_t count = j->length - i < ND4C_GATHER_PIECE ? j->length - i : ND4C_GATHER_PIECE;
-      nd4c_simd.moments->moments[j->dtype].run(count, x + i * j->bytes, i, (nd4c_gathered){&mean, &squares, &lesser});
-    }
-    double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
-    for (int64_t c = 0; c < channels; c++) {
-      int64_t channel = (group * channels + c) % all, at = c * j->inner * j->bytes;
-      j->loops->affine_one(j->inner, x + at, j->scale, j->bias, channel, mean + lesser, factor, y + at);
-    }
-  }
-}
-
-static bool group_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  ND4C_CPU_DECLINE_IF(call->outputs[0].size == 0, "the result is empty");
-  ND4C_CPU_DECLINE_IF(!contiguous(x, x->size) || !contiguous(y, y->size), "operands with gaps");
-  for (int32_t i = 1; i < call->input_count; i++) {
-    const nd4c_tensor *operand = nd4c_cpu_input(call, i);
-    ND4C_CPU_DECLINE_IF(operand != NULL && operand->shape[0] > 1 && operand->strides[0] != 1,
-                        "scale or bias with gaps");
-  }
-  return true;
-}
-
-static nd4c_status group_norm_any(const nd4c_call *call, int64_t groups, double epsilon) {
-  job j = job_make(call);
-  const nd4c_tensor *x = &call->inputs[0];
-  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_group_norm_scale);
-  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_group_norm_bias);
-  j.scale = scale != NULL ? scale->data : NULL;
-  j.bias = bias != NULL ? bias->data : NULL;
-  j.epsilon = epsilon;
-  j.groups = groups;
-  j.inner = 1;
-  for (int32_t axis = 2; axis < x->rank; axis++) {
-    j.inner *= x->shape[axis];
-  }
-  j.length = x->shape[1] / groups * j.inner;
-  nd4c_cpu_parallel(x->shape[0] * groups, nd4c_simd_grain(3 * j.length), call->width, group_norm_range, &j);
-  return ND4C_OK;
-}
-
-static nd4c_status group_norm_run(const nd4c_call *call) {
-  return group_norm_any(call, ND4C_INT_OF(call, group_norm_groups), ND4C_REAL_OF(call, group_norm_epsilon));
-}
-
-static nd4c_status instance_norm_run(const nd4c_call *call) {
-  return group_norm_any(call, call->inputs[0].shape[1], ND4C_REAL_OF(call, instance_norm_epsilon));
-}
-
 /* -- channels: batch_norm and lrn ------------------------------------------------------------------------------- */
 
 /* Plans positions whose channels are neighbours (width 0), or channels that each have a run of positions. */
@@ -631,8 +570,6 @@ const nd4c_kernel *const nd4c_cpu_simd_normalization_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_usable, layer_norm_run),
     ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_CPU_FLOATS, layer_norm_usable, rms_norm_run),
     ND4C_CPU_SIMD_KERNEL(skip_layer_norm, ND4C_CPU_FLOATS, skip_norm_usable, skip_norm_run),
-    ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, group_norm_run),
-    ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, instance_norm_run),
     ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_ROW_DTYPES, lrn_usable, lrn_run),
     ND4C_CPU_SIMD_KERNEL(batch_norm, ND4C_SIMD_ROW_DTYPES | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)),
                          batch_norm_usable, batch_norm_run, .scratch_bytes = batch_norm_scratch_bytes),

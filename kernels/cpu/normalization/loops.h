@@ -103,6 +103,16 @@ static void NAME(affine_one)(int64_t n, const void *vx, const void *vscale, cons
   }
 }
 
+static void NAME(affine_each)(int64_t n, const void *vx, const double *means, const double *factors,
+                              const double *summands, void *vy) {
+  const T *x = vx;
+  T *y = vy;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = (T)ND4C_FMA((double)x[i] - means[i], factors[i], summands[i]);
+  }
+}
+
 static void NAME(scale_row)(int64_t n, const void *vx, const void *vscale, double factor, void *vy) {
   const T *x = vx, *scale = vscale;
   T *y = vy;
@@ -294,6 +304,7 @@ static const nd4c_normalization_loops NAME(loops) = {
     .affine = NAME(affine),
     .affine_all = NAME(affine_all),
     .affine_one = NAME(affine_one),
+    .affine_each = NAME(affine_each),
     .scale_row = NAME(scale_row),
     .layer_norm = NAME(layer_norm),
     .softmax = NAME(softmax),

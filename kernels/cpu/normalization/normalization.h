@@ -25,6 +25,9 @@ typedef struct nd4c_normalization_loops {
   /* y[i] = (x[i] - mean) * factor * scale[channel] + bias[channel]; scale and bias may be NULL. */
   void (*affine_one)(int64_t n, const void *x, const void *scale, const void *bias, int64_t channel, double mean,
                      double factor, void *y);
+  /* y[i] = (x[i] - means[i]) * factors[i] + summands[i]: in double, rounded once, as affine_one. */
+  void (*affine_each)(int64_t n, const void *x, const double *means, const double *factors, const double *summands,
+                      void *y);
   /* y[i] = x[i] * factor * scale[i]; scale may be NULL. In double, rounded once, as affine_one. */
   void (*scale_row)(int64_t n, const void *x, const void *scale, double factor, void *y);
   /* One row of layer_norm; scale and bias may be NULL. */
