@@ -129,11 +129,34 @@ static bool fits(const nd4c_plan *plan, const nd4c_run_request *request, int32_t
   return free_standing;
 }
 
+/* The node that gives an output, -1: none. Of an output that is a view, for which the plan has added a copy without a
+ * label, the node that gives the view. */
+static int32_t node_of(const nd4c_plan *plan, nd4c_value value) {
+  const nd4c_graph *graph = plan->graph;
+  const int32_t producer = graph->values[value].producer;
+  const nd4c_graph_node *node = producer < 0 ? NULL : &graph->nodes[producer];
+  if (node == NULL || node->def->info.op != ND4C_OP_copy || node->label[0] != '\0') {
+    return producer;
+  }
+  const int32_t before = graph->values[node->inputs[0]].producer;
+  return before < 0 ? producer : before;
+}
+
+/* Says whose memory it is: the library's text has bytes and a device alone. */
+static nd4c_status fail_port(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_status status) {
+  const int32_t producer = node_of(plan, port->value);
+  char node[256];
+  return producer < 0 ? nd4c_fail_prefix(status, "memory for '%s'", port->name)
+                      : nd4c_fail_prefix(status, "memory for output '%s' of %s", port->name,
+                                         nd4c_plan_node_text(plan, producer, node, sizeof node));
+}
+
 static nd4c_status make_fresh(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_array **array) {
   const nd4c_graph_value *value = &plan->graph->values[port->value];
   const nd4c_slot *root = &plan->slots[plan->slots[port->value].root];
   nd4c_device *device = plan->places[root->place].device; /* of the step that produces it */
-  return nd4c_array_empty(value->dtype, value->rank, value->shape, device, array);
+  const nd4c_status status = nd4c_array_empty(value->dtype, value->rank, value->shape, device, array);
+  return status == ND4C_OK ? status : fail_port(plan, port, status);
 }
 
 /* As make_fresh, for arrays that the plan keeps: never in a workspace that the caller has entered. */

@@ -253,12 +253,49 @@ static void memory_may_run_out(void **state) {
   }
 }
 
+/* An output that no memory holds is named with its node: by plans that are optimised and that are not, of numbers and
+ * of dims. */
+static void too_large_outputs_are_named(void **state) {
+  (void)state;
+  for (int32_t way = 0; way < 4; way++) {
+    const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = way % 2 == 1};
+    int64_t extents[] = {(int64_t)1 << 40, (int64_t)1 << 20}, one = 1;
+    nd4c_graph *graph = NULL;
+    nd4c_plan *plan = NULL;
+    nd4c_array *input = NULL, *output = NULL;
+    nd4c_value y = ND4C_VALUE_NONE;
+    CHECK_OK(nd4c_graph_create(&graph));
+    if (way / 2 == 1) {
+      CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &one));
+      extents[1] = one;
+    }
+    const nd4c_value x = check_input(graph, "x", 1, &one);
+    const nd4c_attr attr = check_ints("shape", extents, 2);
+    CHECK_OK(nd4c_graph_op(graph, ND4C_OP_broadcast_to, &x, 1, &attr, 1, "wide", &y, 1));
+    CHECK_OK(nd4c_graph_output(graph, "all", y));
+    CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+    const int64_t given = way / 2 == 1 ? (int64_t)1 << 20 : 1;
+    input = check_array(ND4C_FLOAT32, 1, &given, 1, 0, 1);
+    const nd4c_status status = nd4c_plan_run(plan, (const nd4c_array *const *)&input, 1, &output, 1);
+    const char *text = nd4c_error_message();
+    if ((status != ND4C_OVERFLOW && status != ND4C_MEMORY) || output != NULL ||
+        strstr(text, "memory for output 'all' of node 'wide' (broadcast_to): ") == NULL ||
+        strstr(text, "4611686018427387904 bytes") == NULL) {
+      fail_msg("%d: %s: %s", (int)way, nd4c_status_name(status), text);
+    }
+    nd4c_array_release(input);
+    nd4c_plan_destroy(plan);
+    nd4c_graph_destroy(graph);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_stage_stops),
       cmocka_unit_test(bindings_stop),
       cmocka_unit_test(passed_deadlines_are_seen),
       cmocka_unit_test(memory_may_run_out),
+      cmocka_unit_test(too_large_outputs_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
