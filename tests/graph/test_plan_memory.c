@@ -1,6 +1,8 @@
 /* Placement: random blocks never overlap while both live, and memory is reused. */
 #include "graph/plan/plan_memory.h"
 
+#include <time.h>
+
 #include "graph_check.h"
 
 static void check_placed(const nd4c_plan_block *blocks, int32_t count, int64_t bytes, uint64_t seed) {
@@ -58,6 +60,40 @@ static void random_blocks_do_not_overlap(void **state) {
   assert_true((double)used <= 1.25 * (double)needed);
 }
 
+/* Very many values of one size that live together, as in a sum of all values of a chain: placed in the bytes that live
+ * at once, below a second, and smaller ones around them. */
+static void many_blocks_take_linear_time(void **state) {
+  (void)state;
+  enum { HALF = 40000, COUNT = 2 * HALF, SMALL = 10 };
+  nd4c_plan_block *blocks = test_malloc((COUNT + SMALL) * sizeof *blocks);
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < HALF; i++) { /* value i is read by sum i, which the next sum reads */
+    blocks[i] = (nd4c_plan_block){.bytes = 256, .first = i, .last = HALF + i};
+    blocks[HALF + i] = (nd4c_plan_block){.bytes = 256, .first = HALF + i, .last = HALF + i + 1};
+  }
+  for (int32_t i = 0; i < SMALL; i++) {
+    blocks[COUNT + i] = (nd4c_plan_block){.bytes = 64, .first = HALF / 2, .last = HALF + HALF / 2};
+  }
+  const clock_t begin = clock();
+  CHECK_OK(nd4c_plan_place_blocks(blocks, COUNT, NULL, &bytes));
+  assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 1);
+  assert_int_equal(bytes, (HALF + 1) * 256);
+  CHECK_OK(nd4c_plan_place_blocks(blocks, COUNT + SMALL, NULL, &bytes));
+  assert_true(bytes <= (HALF + 1) * 256 + SMALL * 64);
+  bool *taken = test_calloc((size_t)(bytes / 64), sizeof *taken);
+  for (int32_t step = 0; step < COUNT; step += HALF / 8) { /* no two that live in a step overlap */
+    memset(taken, 0, (size_t)(bytes / 64) * sizeof *taken);
+    for (int32_t i = 0; i < COUNT + SMALL; i++) {
+      for (int64_t at = 0; at < blocks[i].bytes && blocks[i].first <= step && step <= blocks[i].last; at += 64) {
+        assert_false(taken[(blocks[i].offset + at) / 64]);
+        taken[(blocks[i].offset + at) / 64] = true;
+      }
+    }
+  }
+  test_free(taken);
+  test_free(blocks);
+}
+
 static void sizes_that_overflow_are_refused(void **state) {
   (void)state;
   int64_t bytes = 0;
@@ -82,6 +118,7 @@ static void no_memory_is_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_blocks_do_not_overlap),
+      cmocka_unit_test(many_blocks_take_linear_time),
       cmocka_unit_test(sizes_that_overflow_are_refused),
       cmocka_unit_test(no_memory_is_reported),
   };

@@ -28,6 +28,11 @@ static int by_offset(const void *a, const void *b) {
   return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
+static int by_last(const void *a, const void *b) {
+  const nd4c_plan_block *left = *(nd4c_plan_block *const *)a, *right = *(nd4c_plan_block *const *)b;
+  return left->last != right->last ? (left->last < right->last ? -1 : 1) : (left < right ? -1 : left > right);
+}
+
 /* A plan of a few steps is bound to new extents in microseconds, of which qsort would take a tenth. */
 static void sort_blocks(nd4c_plan_block **blocks, int32_t count, int (*compare)(const void *, const void *)) {
   enum { FEW = 96 };
@@ -82,6 +87,34 @@ static void place_block(placed_blocks *placed, nd4c_plan_block *block) {
   placed->live_count = kept + 1;
 }
 
+/* Places very many blocks of the largest size, which have one size and nothing in their way: each where one that has
+ * ended lay, else behind all. That takes no more bytes than best fit, which would look at all live blocks for each.
+ * Returns the bytes. */
+static int64_t place_largest(placed_blocks *placed, nd4c_plan_block **group, int32_t count) {
+  nd4c_plan_block **ends = placed->all, **idle = placed->live; /* both are empty so far */
+  int32_t ended = 0, idle_count = 0;
+  int64_t end = 0;
+  memcpy(ends, group, (size_t)count * sizeof *ends);
+  sort_blocks(ends, count, by_last);
+  for (int32_t i = 0; i < count; i++) {
+    for (; ends[ended]->last < group[i]->first; ended++) { /* ends, as group[i] itself has not ended */
+      idle[idle_count++] = ends[ended];
+    }
+    group[i]->offset = idle_count > 0 ? idle[idle_count - 1]->offset : end;
+    end += idle_count > 0 ? 0 : group[i]->bytes;
+    idle_count -= idle_count > 0;
+  }
+  return end;
+}
+
+static int32_t count_largest(nd4c_plan_block *const *order, int32_t used) {
+  int32_t count = 0;
+  while (count < used && order[count]->bytes == order[0]->bytes) {
+    count++;
+  }
+  return count;
+}
+
 /* Merges the blocks of one size, which now have places, with the earlier ones; all are live for the next size. */
 static void merge_group(placed_blocks *placed, nd4c_plan_block **group, int32_t count) {
   sort_blocks(group, count, by_offset);
@@ -113,6 +146,7 @@ static nd4c_status round_sizes(nd4c_plan_block *blocks, int32_t count) {
 
 nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, const nd4c_plan_progress *progress,
                                    int64_t *bytes) {
+  enum { MANY = 1024 };
   *bytes = 0;
   ND4C_TRY(round_sizes(blocks, count));
   nd4c_plan_block **order = nd4c_allocate(3 * (size_t)count * sizeof *order);
@@ -127,7 +161,10 @@ nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, const
   }
   sort_blocks(order, count, by_size);
   nd4c_status status = ND4C_OK;
-  for (int32_t i = 0, group = 0; i < used && status == ND4C_OK; i++) {
+  int32_t begin = count_largest(order, used);
+  begin = begin >= MANY ? begin : 0;
+  *bytes = place_largest(&placed, order, begin);
+  for (int32_t i = begin, group = 0; i < used && status == ND4C_OK; i++) {
     nd4c_progress_tell(progress, "placing", i, used);
     status = nd4c_cancellation_poll();
     if (order[i]->bytes != order[group]->bytes) {

@@ -27,8 +27,8 @@ typedef struct nd4c_plan_layout {
 } nd4c_plan_layout;
 
 /* Places the blocks so that no two that live at the same time overlap; `bytes` is what the arena needs. Large blocks
- * are placed first, each into the smallest gap that fits (greedy best fit). Tells `progress` (may be NULL) of each.
- * MEMORY, OVERFLOW. */
+ * are placed first, each into the smallest gap that fits (greedy best fit); a thousand and more of the largest size,
+ * with nothing in their way, in linear time. Tells `progress` (may be NULL) of each. MEMORY, OVERFLOW. */
 nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, const nd4c_plan_progress *progress,
                                    int64_t *bytes);
 
