@@ -15,7 +15,10 @@ static nd4c_status take_latest(const nd4c_model *model, const char *function, nd
   }
   nd4c_lock_release(&model->turn->list);
   if (!ran) {
-    return nd4c_fail(ND4C_ARGUMENT, "%s: the model has not run yet", function);
+    return nd4c_fail(
+        ND4C_ARGUMENT,
+        "%s: the model has not run yet; run it once before its profile, which is of the plan of the latest run",
+        function);
   }
   if (found != NULL && (found->plan != NULL || found->parts != NULL)) {
     *latest = found;

@@ -53,6 +53,10 @@ static const graph_case graphs[] = {
      "opset; first: node 1 (Bar))"},
     {"ai.onnx.ml::CastMap x > y", "y", 13, ND4C_UNSUPPORTED,
      "needs 1 op that nd4c lacks: 'ai.onnx.ml'::'CastMap' (values that are maps are not supported"},
+    {"com.microsoft.nchwc::Conv x x > y", "y", 13, ND4C_UNSUPPORTED,
+     "'com.microsoft.nchwc'::'Conv' (it computes on ONNX Runtime's own layout, as files have it that ONNX Runtime "
+     "saved "
+     "at ORT_ENABLE_ALL; save the model at ORT_ENABLE_EXTENDED, or use the original file; first: node 0 (Conv))"},
     {"Gelu x > y", "y", 13, ND4C_UNSUPPORTED, "the model (opset 13) needs 1 op that nd4c lacks: 'Gelu'"},
     {"Relu x > y", "y", 99, ND4C_UNSUPPORTED, "opset 99; nd4c knows opsets up to 28"},
     {"Relu x > y", "y", -1, ND4C_FORMAT, "opset -1, expected 1 or more"},

@@ -604,7 +604,9 @@ static void profiles_the_latest_plan(void **state) {
   assert_int_equal(nd4c_model_profile(NULL, true), ND4C_NULL_ARGUMENT);
   assert_int_equal(nd4c_model_step_count(model, NULL), ND4C_NULL_ARGUMENT);
   assert_int_equal(nd4c_model_profile(model, true), ND4C_ARGUMENT);
-  assert_string_equal(nd4c_error_message(), "nd4c_model_profile: the model has not run yet");
+  assert_string_equal(nd4c_error_message(),
+                      "nd4c_model_profile: the model has not run yet; run it once "
+                      "before its profile, which is of the plan of the latest run");
   assert_int_equal(nd4c_model_step_count(model, &count), ND4C_ARGUMENT);
   assert_int_equal(nd4c_model_get_step(model, 0, &step), ND4C_ARGUMENT);
   assert_int_equal(nd4c_model_get_node(model, 0, &node), ND4C_ARGUMENT);

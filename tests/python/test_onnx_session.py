@@ -340,3 +340,20 @@ def test_zip_map_gives_probabilities_and_the_model_their_classes():
     opened.close()
     with pytest.raises(ValueError, match="closed"):
         opened.classes
+
+
+def test_a_failing_node_is_named_once():
+    def info(name, count):
+        return field(1, name) + field(2, field(1, bytes([8, 1]) + field(2, field(1, bytes([8, count])))))
+    node = field(1, "x") + field(1, "z") + field(2, "y") + field(3, "sum up") + field(4, "Add")
+    graph = field(1, node) + field(11, info("x", 2)) + field(11, info("z", 3)) + field(12, field(1, "y"))
+    model = onnx.load(bytes([8, 8]) + field(7, graph) + field(8, bytes([16, 17])))
+    with pytest.raises(ValueError, match=r"^node 'sum up' \(Add\) at byte \d+: add: ") as caught:
+        model(np.ones(2, np.float32), np.ones(3, np.float32))
+    assert str(caught.value).count("sum up") == 1
+
+
+def test_a_profile_before_the_first_run_says_what_to_do():
+    with pytest.raises(ValueError, match="has not run yet; run it once before its profile"):
+        with onnx.load(DIGITS).profile():
+            raise AssertionError("not reached")

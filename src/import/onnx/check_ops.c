@@ -126,6 +126,10 @@ static const char *bind_node(nd4c_onnx_model *model, const nd4c_region_list *ops
   if (needs_map(node)) {
     return "values that are maps are not supported";
   }
+  if (nd4c_span_is(node->domain, "com.microsoft.nchwc")) {
+    return "it computes on ONNX Runtime's own layout, as files have it that ONNX Runtime saved at ORT_ENABLE_ALL; save "
+           "the model at ORT_ENABLE_EXTENDED, or use the original file";
+  }
   if (node->opset == 0) {
     return "of a domain that opset_import lacks";
   }

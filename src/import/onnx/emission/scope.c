@@ -3,6 +3,7 @@
  * nd4c_onnx_emit_graph. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -177,6 +178,17 @@ static nd4c_status count_emitted(nd4c_onnx_importer *importer) {
                          (int)ND4C_ONNX_NODES_MOST);
 }
 
+/* The failure of a node. What the graph puts in front of it, the node's name as a label, would say it a second time. */
+static nd4c_status fail_node(nd4c_status status, const nd4c_onnx_node *node) {
+  static const char label[] = "node '";
+  const char *message = nd4c_error_message();
+  const char *end = strncmp(message, label, sizeof label - 1) == 0 ? strchr(message + sizeof label - 1, '\'') : NULL;
+  if (end != NULL && strncmp(end, "': ", 3) == 0) {
+    (void)nd4c_fail(status, "%s", end + 3);
+  }
+  return nd4c_fail_prefix(status, "%s at byte %" PRIu64, nd4c_onnx_node_show(node).text, node->offset);
+}
+
 nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node,
                                  nd4c_onnx_emit_function emit) {
   enum { FEW = 48 };
@@ -202,7 +214,7 @@ nd4c_status nd4c_onnx_scope_emit(nd4c_onnx_importer *importer, const nd4c_onnx_s
   nd4c_region_free(&emission.region);
   if (status != ND4C_OK) {
     (void)nd4c_extents_translate_error(nd4c_onnx_extents(importer), status);
-    return nd4c_fail_prefix(status, "%s at byte %" PRIu64, nd4c_onnx_node_show(node).text, node->offset);
+    return fail_node(status, node);
   }
   return ND4C_OK;
 }
