@@ -237,7 +237,6 @@ class Symbol:
 
     __slots__ = ("_graph", "_value", "dtype", "shape", "__weakref__")
     __module__ = "nd4c.graph"
-    __array_ufunc__ = None  # NumPy's operators leave an operation to the Symbol
     __hash__ = object.__hash__
 
     def __init__(self, graph, value, dtype, shape):

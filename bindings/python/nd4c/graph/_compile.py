@@ -12,7 +12,7 @@ from nd4c._errors import Error, ShapeError
 from nd4c._library import bind
 from nd4c._symbols import Dim, Symbol, caller
 from nd4c.graph._graph import Graph, NeedsNumbers
-from nd4c.graph._options import Options
+from nd4c.graph._options import OPTIONS, Options
 from nd4c.graph._plan import Plan
 from nd4c.graph._recording import traced, tracing
 from nd4c.graph._trees import flatten, rebuilt
@@ -360,4 +360,7 @@ def compile(function: Optional[Callable[..., Any]] = None, /, *, dims: bool = Tr
         return functools.partial(compile, dims=dims, **options)
     if not callable(function):
         raise TypeError("compile: expected a function, got %s" % type(function).__name__)
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        raise TypeError("compile: no option %r; there are dims, %s" % (unknown[0], ", ".join(OPTIONS)))
     return Compiled(function, dims, options)

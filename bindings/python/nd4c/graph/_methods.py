@@ -198,6 +198,28 @@ def _numpy(self, dtype=None, copy=None):
     raise TypeError(_LOOKS % "NumPy's array of x")
 
 
+# NumPy's ufuncs behind the operators of its arrays, where nd4c's function has another name.
+_UFUNCS = {"left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift", "power": "pow"}
+# The functions behind methods of ufuncs.
+_REDUCTIONS = {"add.reduce": "sum", "multiply.reduce": "prod", "maximum.reduce": "max", "minimum.reduce": "min",
+               "add.accumulate": "cumsum", "multiply.accumulate": "cumprod"}
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **options):
+    """`a + x` of an array of NumPy's and a Symbol is nd4c's op. Other calls of ufuncs are refused: of a Symbol NumPy could not give
+    an array of its own."""
+    name = _UFUNCS.get(ufunc.__name__, ufunc.__name__)
+    if method == "__call__" and not options and len(inputs) == 2 and not isinstance(inputs[0], Symbol):
+        if name in _OPERATORS.values() or name in _COMPARISONS.values():
+            return getattr(nd4c, name)(_operand(inputs[0], self), self)
+        if name == "divmod":
+            return self.__rdivmod__(inputs[0])
+    called = ufunc.__name__ if method == "__call__" else "%s.%s" % (ufunc.__name__, method)
+    name = _REDUCTIONS.get(called, name if method == "__call__" else "")
+    instead = "call nd4c.%s, which records it" % name if hasattr(nd4c, name) else "call functions of nd4c's instead"
+    raise TypeError("np.%s is a function of NumPy's, which cannot take a value of a graph (a Symbol): %s" % (called, instead))
+
+
 def _contains(self, value):
     raise TypeError(_LOOKS % "y in x")
 
@@ -223,6 +245,7 @@ def attach():
         setattr(Symbol, name, _refused(name, what))
     Symbol.__getitem__, Symbol.__setitem__, Symbol.__len__, Symbol.__iter__, Symbol.flatten = _getitem, _set, _len, _iter, _flatten
     Symbol.__array__, Symbol.__contains__ = _numpy, _contains
+    Symbol.__array_ufunc__ = _array_ufunc
     Symbol.T = property(lambda self: op("transpose")(self, None), doc="The axes in the reverse order.")
     Symbol.mT = property(_matrix_transposed, doc="The matrices of the last two axes transposed.")
     Symbol.real = property(lambda self: nd4c.real(self), doc="The real parts.")

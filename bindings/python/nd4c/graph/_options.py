@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import inspect
 import os
 
 from nd4c import _abi, _devices, _dtypes
@@ -33,3 +34,6 @@ class Options:
     def block(self):
         """A block on the device of the plan."""
         return contextlib.nullcontext() if self.device is None else _devices.on(self.device)
+
+
+OPTIONS = tuple(inspect.signature(Options).parameters)  # their names, for texts
