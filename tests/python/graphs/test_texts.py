@@ -7,11 +7,13 @@ import nd4c
 A, I = np.array([1.0, 2.0, 3.0]), np.array([1, 2, 3])
 
 OPERATORS = {
-    "+": lambda x, y: y + x, "-": lambda x, y: y - x, "*": lambda x, y: y * x, "/": lambda x, y: y / x, "//": lambda x, y: y // x,
-    "%": lambda x, y: y % x, "**": lambda x, y: y ** x, "@": lambda x, y: y @ x, "<": lambda x, y: y < x, "<=": lambda x, y: y <= x,
+    "+": lambda x, y: y + x, "-": lambda x, y: y - x, "*": lambda x, y: y * x, "/": lambda x, y: y / x,
+    "//": lambda x, y: y // x, "%": lambda x, y: y % x, "**": lambda x, y: y ** x, "@": lambda x, y: y @ x,
+    "<": lambda x, y: y < x, "<=": lambda x, y: y <= x,
     "==": lambda x, y: y == x, "!=": lambda x, y: y != x, ">": lambda x, y: y > x, ">=": lambda x, y: y >= x,
     "divmod": lambda x, y: divmod(y, x)[1], "scalar": lambda x, y: y[1] - x, "on the right": lambda x, y: x - y}
-INTEGERS = {"&": lambda x, y: y & x, "|": lambda x, y: y | x, "^": lambda x, y: y ^ x, "<<": lambda x, y: y << x, ">>": lambda x, y: y >> x}
+INTEGERS = {"&": lambda x, y: y & x, "|": lambda x, y: y | x, "^": lambda x, y: y ^ x, "<<": lambda x, y: y << x,
+            ">>": lambda x, y: y >> x}
 
 
 @pytest.mark.parametrize("name", list(OPERATORS) + list(INTEGERS))

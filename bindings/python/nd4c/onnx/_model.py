@@ -64,7 +64,9 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          compiled: Union[str, os.PathLike[str], None] = None, precision: Optional[str] = None,
          calibration: Union[Calibration, str, os.PathLike[str], None] = None, passes: Optional[str] = None,
          overridden: Sequence[str] = (), loop_limit: int = 0) -> Model:
-    """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
+    """A model from a file, or from bytes. The model reads its weights from the file itself, which is mapped, as long as it or an
+    array from it is alive: a program that writes into that file changes its results, and one that truncates it ends the process. Replace it
+    by a rename: os.replace(new, path). all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work: what is "importing", "optimizing", "compiling", "preparing", "placing", "running" or "looping",
     done counts from 0 to total, which is 0 if it is not known; an exception in it is raised after the run. device: the device on which the model runs; the host computes
     what that device cannot. devices: those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
@@ -164,7 +166,8 @@ def _check_callable(function):
 
 class Model(Owner):
     """An ONNX model. `inputs` and `outputs` describe what it takes and gives, `defaults` the inputs that have an
-    initialiser in the file, which it does not take (load's `overridden`). Several threads may run it at once.
+    initialiser in the file, which it does not take (load's `overridden`). Several threads may run it at once. Its weights are those of the mapped file, which
+    must not be written into or truncated meanwhile (`load`).
 
     close(), which the end of a `with` block calls, too, releases the weights. A copy is opened anew from the same bytes or
     file. Pickling stores the bytes of the file; the path where the weights are in files beside it.
