@@ -171,8 +171,8 @@ ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *contex
 /* The report of the last run: that of its plan, as nd4c_plan_report gives it; if the model leaves extents free and the
  * plan is for these shapes alone, a last line says why. If the model could not become a graph, the report names the
  * nodes that prevented it, and has the reports of the parts between them (nd4c_model_parts). The last lines are about
- * outputs: those that are probabilities in place of maps (nd4c_model_classes). "" before the first run. Free with
- * nd4c_free. */
+ * outputs: those that are probabilities in place of maps (nd4c_model_classes), and a warning for each whose shape
+ * contradicts the declared one. "" before the first run. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 /* As nd4c_plan_profile, _get_step, _get_body and _get_node for the plan of the last run, whose texts and bodies are

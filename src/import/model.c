@@ -39,6 +39,9 @@ static void free_model(nd4c_model *model) {
   for (int32_t i = 0; model->initializers != NULL && i < model->onnx.initializer_count; i++) {
     nd4c_array_release(atomic_load_explicit(&model->initializers[i], memory_order_relaxed));
   }
+  for (int32_t i = 0; model->contradictions != NULL && i < model->onnx.graph.outputs.count; i++) {
+    nd4c_free(atomic_load_explicit(&model->contradictions[i], memory_order_relaxed));
+  }
   nd4c_model_dims_drop(model);
   nd4c_onnx_dense_free(&model->dense);
   nd4c_onnx_model_free(&model->onnx);
@@ -62,6 +65,8 @@ static nd4c_status prepare(nd4c_model *model) {
   nd4c_model_turn_init(turn);
   model->turn = turn;
   ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof *model->initializers, "constants", &model->initializers));
+  count = (size_t)model->onnx.graph.outputs.count;
+  ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof *model->contradictions, "outputs", &model->contradictions));
   return nd4c_model_describe(model);
 }
 

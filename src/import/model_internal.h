@@ -85,9 +85,10 @@ struct nd4c_model {
   int32_t input_count, output_count, default_count;
   nd4c_model_port *inputs, *outputs, *defaults;
   nd4c_onnx_initializer_slot *initializers;
-  nd4c_onnx_dense dense;  /* copies of views of them; changed by the thread that has the turn */
-  nd4c_model_dims dims;   /* likewise */
-  nd4c_model_plan *plans; /* the most recently used first; this and what follows under the list's lock */
+  nd4c_onnx_remark *contradictions; /* by output of the file */
+  nd4c_onnx_dense dense;            /* copies of views of them; changed by the thread that has the turn */
+  nd4c_model_dims dims;             /* likewise */
+  nd4c_model_plan *plans;           /* the most recently used first; this and what follows under the list's lock */
   bool ran;
   bool interpreted; /* the latest run had no plan */
   nd4c_progress_callback progress;

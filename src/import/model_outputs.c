@@ -76,7 +76,11 @@ nd4c_status nd4c_model_tell_outputs(const nd4c_model *model, char **text) {
   nd4c_free(*text);
   *text = NULL;
   for (int32_t i = 0; i < model->onnx.graph.outputs.count; i++) {
+    const char *contradiction = atomic_load(&model->contradictions[i]);
     tell_classes(model, i, &told);
+    if (contradiction != NULL) {
+      nd4c_text_print(&told, "warning: %s\n", contradiction);
+    }
   }
   return nd4c_text_take(&told, text);
 }

@@ -94,6 +94,7 @@ nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_conte
   return (nd4c_onnx_import_options){.context = context,
                                     .initializers = model->initializers,
                                     .dense = &model->dense,
+                                    .contradictions = model->contradictions,
                                     .loop_limit = model->loop_limit,
                                     .all_intermediates = model->all_intermediates,
                                     .progress = nd4c_model_progress,

@@ -2,10 +2,12 @@
  * import/model_plans.c imports graphs; import/model_run.c interprets. */
 #include "import/onnx/import.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "import/onnx/importer.h"
 
 nd4c_status nd4c_onnx_copy_name(nd4c_span name, char **copy) {
@@ -119,6 +121,41 @@ static nd4c_status check_dtype(const nd4c_onnx_value_info *info, nd4c_dtype dtyp
                          nd4c_span_show(info->name).text, nd4c_dtype_name(declared), nd4c_dtype_name(dtype));
 }
 
+/* "(2, ?, 3)": what is not known is "?". */
+static void tell_shape(nd4c_text *text, int32_t rank, const int64_t *shape) {
+  for (int32_t i = 0; i < rank; i++) {
+    nd4c_text_print(text, "%s", i == 0 ? "(" : ", ");
+    if (shape[i] < 0 || nd4c_extent_is_symbolic(shape[i])) {
+      nd4c_text_print(text, "?");
+    } else {
+      nd4c_text_print(text, "%" PRId64, shape[i]);
+    }
+  }
+  nd4c_text_print(text, "%s", rank == 0 ? "()" : rank == 1 ? ",)" : ")");
+}
+
+/* Notes a shape that contradicts the declared one: files are used with such declarations, so it is not refused. */
+static nd4c_status compare_shape(const nd4c_onnx_value_info *info, nd4c_emitted_info given, nd4c_onnx_remark *remark) {
+  bool agrees = info->rank < 0 || info->rank == given.rank;
+  for (int32_t i = 0; i < info->rank && agrees; i++) {
+    agrees = info->shape[i] < 0 || nd4c_extent_is_symbolic(given.shape[i]) || info->shape[i] == given.shape[i];
+  }
+  if (agrees || info->kind_count != 1 || atomic_load_explicit(remark, memory_order_relaxed) != NULL) {
+    return ND4C_OK;
+  }
+  nd4c_text text = {0};
+  char *told = NULL, *none = NULL;
+  nd4c_text_print(&text, "output %s is declared with shape ", nd4c_span_show(info->name).text);
+  tell_shape(&text, info->rank, info->shape);
+  nd4c_text_print(&text, ", but the model gives ");
+  tell_shape(&text, given.rank, given.shape);
+  ND4C_TRY(nd4c_text_take(&text, &told));
+  if (!atomic_compare_exchange_strong(remark, &none, told)) {
+    nd4c_free(told); /* another run was first */
+  }
+  return ND4C_OK;
+}
+
 /* The operand of output value `number`. */
 static nd4c_status read_output(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                                nd4c_onnx_operand *operand) {
@@ -149,7 +186,7 @@ static nd4c_status mark_output(nd4c_onnx_importer *importer, const nd4c_onnx_sco
   return status;
 }
 
-/* Checks the declared dtypes of outputs that are arrays. */
+/* Checks the declared dtypes of outputs that are arrays, and compares their shapes. */
 static nd4c_status check_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope) {
   nd4c_onnx_emission emission = {.emitter = nd4c_onnx_emitter, .importer = importer, .scope = scope};
   for (int32_t i = 0; i < scope->graph->outputs.count; i++) {
@@ -157,7 +194,11 @@ static nd4c_status check_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_s
     nd4c_onnx_operand operand = ND4C_ONNX_OPERAND_NONE;
     ND4C_TRY(read_output(importer, scope, info->value, &operand));
     if (importer->slots[operand].kind == ND4C_ONNX_KIND_ARRAY) {
-      ND4C_TRY(check_dtype(info, nd4c_emitted_get(&emission.emitter, operand).dtype));
+      const nd4c_emitted_info given = nd4c_emitted_get(&emission.emitter, operand);
+      ND4C_TRY(check_dtype(info, given.dtype));
+      if (importer->options->contradictions != NULL) {
+        ND4C_TRY(compare_shape(info, given, &importer->options->contradictions[i]));
+      }
     }
   }
   return ND4C_OK;

@@ -17,6 +17,9 @@
  * on several threads at once. */
 typedef _Atomic(nd4c_array *) nd4c_onnx_initializer_slot;
 
+/* A text about an output, or NULL; set once, by the first import or interpreted run that finds something. */
+typedef _Atomic(char *) nd4c_onnx_remark;
+
 /* What an import needs beside the parsed model. */
 typedef struct nd4c_onnx_import_options {
   nd4c_context *context;                    /* where constants are computed */
@@ -24,7 +27,9 @@ typedef struct nd4c_onnx_import_options {
   nd4c_onnx_dense *dense;     /* copies of views of them, likewise; only imports change it, one at a time */
   const int32_t *input_ranks; /* of the model's inputs; NULL: as declared, where free extents become dims */
   const int64_t *const *input_shapes;
-  bool frees_all; /* for tests: without input_ranks, every extent becomes a dim */
+  nd4c_onnx_remark *contradictions; /* by output: how its shape contradicts the declared one; the caller frees
+ them. NULL: not compared */
+  bool frees_all;                   /* for tests: without input_ranks, every extent becomes a dim */
   bool all_intermediates;
   int64_t loop_limit;              /* rounds after which a Loop fails */
   nd4c_progress_callback progress; /* may be NULL */

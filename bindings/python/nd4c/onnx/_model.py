@@ -475,7 +475,8 @@ class Model(Owner):
 
     def report(self) -> str:
         """The report of the previous run: passes, kernels, or the node that kept the model from being a graph. Its last lines are
-        about outputs, such as those that are probabilities in place of maps (`classes`).
+        about outputs: those that are probabilities in place of maps (`classes`), and warnings of shapes that contradict the declared
+        ones.
 
         >>> model = nd4c.onnx.load("digits/digits.onnx")
         >>> y = model(nd4c.load("digits/digits_images.npy")[:1])

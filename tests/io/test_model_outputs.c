@@ -1,5 +1,6 @@
-/* ZipMap of ai.onnx.ml, with which converters of scikit-learn end a classifier: the output is the tensor of
- * probabilities, and the model tells the classes of its columns. Maps that something else reads are refused. */
+/* What models tell about their outputs. ZipMap of ai.onnx.ml, with which converters of scikit-learn end a classifier:
+ * the output is the tensor of probabilities, and the model tells the classes of its columns. Maps that something else
+ * reads are refused. Shapes that contradict the declared ones are in the report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "model_build.h"
 #include "nd4c/nd4c.h"
 
-enum { FLOAT = 1, BOOL = 9, INTS = 7, STRINGS = 8 };
+enum { FLOAT = 1, INT64 = 7, BOOL = 9, INTS = 7, STRINGS = 8 };
 
 /* "ZipMap from > to" with classes, texts or integers, separated by spaces. */
 static void build_zip_map(wire_bytes *graph, const char *from, const char *to, const char *texts,
@@ -225,12 +226,65 @@ static void refuses_another_number_of_columns(void **state) {
   nd4c_model_close(model);
 }
 
+/* A declared shape that does not hold is no failure, but a line of the report. */
+static void tells_of_declared_shapes_that_do_not_hold(void **state) {
+  (void)state;
+  static wire_bytes bytes, graph;
+  static const int64_t shape[] = {2, 3}, free_rows[] = {-1, 3}, wrong[] = {-1, 4}, right[] = {-1, 3}, six = 6;
+  static const struct {
+    const char *nodes;
+    const int64_t *input, *declared;
+    int rank;
+    const char *line;
+  } cases[] = {
+      {"Neg x > y", shape, wrong, 2, "warning: output 'y' is declared with shape (?, 4), but the model gives (2, 3)\n"},
+      {"Neg x > y", free_rows, wrong, 2,
+       "warning: output 'y' is declared with shape (?, 4), but the model gives (?, 3)\n"},
+      {"Neg x > y", shape, &six, 1, "warning: output 'y' is declared with shape (6,), but the model gives (2, 3)\n"},
+      {"NonZero x > y", free_rows, wrong, 2,
+       "warning: output 'y' is declared with shape (?, 4), but the model gives (2, 5)\n"},
+      {"Neg x > y", shape, right, 2, NULL},
+      {"Neg x > y", free_rows, shape, 2, NULL}, /* at other sizes it may not hold */
+      {"NonZero x > y", free_rows, NULL, 0, NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *report = NULL;
+    graph = (wire_bytes){0};
+    build_nodes(&graph, cases[i].nodes);
+    if (cases[i].rank > 0) {
+      build_value(&graph, 12, "y", cases[i].nodes[1] == 'o' ? INT64 : FLOAT, cases[i].rank, cases[i].declared);
+    } else {
+      build_name(&graph, 12, "y");
+    }
+    finish(&bytes, &graph, 2, cases[i].input);
+    nd4c_model *model = open_model(&bytes);
+    for (int again = 0; again < 2; again++) {
+      nd4c_array *y = NULL;
+      if (run(model, 2, shape, &y, 1) != ND4C_OK) {
+        fail_msg("case %zu: %s", i, nd4c_error_message());
+      }
+      nd4c_array_release(y);
+    }
+    if (cases[i].line != NULL) {
+      expect_report(model, cases[i].line);
+    }
+    assert_int_equal(nd4c_model_report(model, &report), ND4C_OK);
+    const char *first = strstr(report, "warning: output");
+    if ((first != NULL) != (cases[i].line != NULL) || (first != NULL && strstr(first + 1, "warning: output") != NULL)) {
+      fail_msg("case %zu: %s", i, report);
+    }
+    nd4c_free(report);
+    nd4c_model_close(model);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_the_probabilities),
       cmocka_unit_test(gives_a_row_of_one),
       cmocka_unit_test(refuses_what_needs_maps),
       cmocka_unit_test(refuses_another_number_of_columns),
+      cmocka_unit_test(tells_of_declared_shapes_that_do_not_hold),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
