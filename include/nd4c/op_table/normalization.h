@@ -66,10 +66,10 @@
      "|nn.functional.local_response_norm|LRN|localResponseNormalization", INPUT_ORDER)                                \
   OP(620, 1, instance_norm, NN, ND4C_SIG_CHANNEL_NORM, instance_norm, REAL_FLOATING,                                  \
      "y = (x - m) / sqrt(v + epsilon) * scale + bias, m and v over the spatial axes of each [n, c] plane",            \
-     "|nn.functional.instance_norm|InstanceNormalization|")                                                           \
+     "|nn.functional.instance_norm|InstanceNormalization|", INPUT_ORDER)                                              \
   OP(621, 1, group_norm, NN, ND4C_SIG_GROUP_NORM, group_norm, REAL_FLOATING,                                          \
      "y = (x - m) / sqrt(v + epsilon) * scale + bias by channel, m and v over each of `groups` runs of channels",     \
-     "|nn.functional.group_norm|GroupNormalization|")                                                                 \
+     "|nn.functional.group_norm|GroupNormalization|", INPUT_ORDER)                                                    \
   OP(622, 1, rms_norm, NN, ND4C_SIG_RMS_NORM, rms_norm, REAL_FLOATING,                                                \
      "y = x / sqrt(mean of x^2 + epsilon) * scale, the mean over the axes from axis on",                              \
      "|nn.functional.rms_norm|RMSNormalization, SimplifiedLayerNormalization|")                                       \
