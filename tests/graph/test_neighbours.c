@@ -54,6 +54,16 @@ static void norms_between_convs(void **state) {
   }
 }
 
+/* A norm that is the last op writes C order. */
+static void norms_at_the_end(void **state) {
+  (void)state;
+  for (int64_t groups = 0; groups < 3; groups++) {
+    nd4c_value x = ND4C_VALUE_NONE;
+    nd4c_graph *graph = start(&x);
+    check_fast(graph, norm_of(graph, x, CHANNELS, groups, true), 1e-4);
+  }
+}
+
 /* The norm of an input [2, places..., channels] whose axes are moved: all its channels, or some of them, so that places
  * have gaps. The mean is far above the differences, so sums in float32 would be seen. */
 static void check_moved(int64_t channels, int64_t all, int64_t groups) {
@@ -83,19 +93,35 @@ static void norms_of_moved_axes(void **state) {
   check_moved(600, 600, 2);
 }
 
+/* Between two convs, and as the last op, which writes C order. */
 static void resize_between_convs(void **state) {
   (void)state;
   const int64_t sizes[] = {2, CHANNELS, 2 * HEIGHT, 30};
-  for (int32_t mode = 0; mode < 3; mode++) {
+  for (int32_t i = 0; i < 6; i++) {
     nd4c_value x = ND4C_VALUE_NONE;
     nd4c_graph *graph = start(&x);
-    const nd4c_attr how[] = {check_int("mode", mode), check_ints("sizes", sizes, 4)};
-    check_fast(graph, make_conv(graph, check_op(graph, ND4C_OP_resize, &x, 1, how, 2), CHANNELS, 5), 1e-4);
+    const nd4c_attr how[] = {check_int("mode", i % 3), check_ints("sizes", sizes, 4)};
+    const nd4c_value resized = check_op(graph, ND4C_OP_resize, &x, 1, how, 2);
+    check_fast(graph, i < 3 ? make_conv(graph, resized, CHANNELS, 5) : resized, 1e-4);
+  }
+}
+
+/* The same of grid_sample, whose places are partly outside of x. */
+static void grid_sample_between_convs(void **state) {
+  (void)state;
+  for (int32_t i = 0; i < 18; i++) {
+    nd4c_value x = ND4C_VALUE_NONE;
+    nd4c_graph *graph = start(&x);
+    const nd4c_attr how[] = {check_int("mode", i % 3), check_int("padding", i / 3 % 3)};
+    const nd4c_value grid = check_constant(graph, 4, (int64_t[]){2, 17, 21, 2}, 9, -1.3, 1.3);
+    const nd4c_value y = check_op(graph, ND4C_OP_grid_sample, (nd4c_value[]){x, grid}, 2, how, 2);
+    check_fast(graph, i < 9 ? make_conv(graph, y, CHANNELS, 5) : y, 1e-4);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(norms_between_convs), cmocka_unit_test(norms_of_moved_axes),
-                                     cmocka_unit_test(resize_between_convs)};
+                                     cmocka_unit_test(norms_at_the_end), cmocka_unit_test(resize_between_convs),
+                                     cmocka_unit_test(grid_sample_between_convs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

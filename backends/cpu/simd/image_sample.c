@@ -1,13 +1,17 @@
-/* grid_sample and roi_align of engine simd in float32: what a place weighs is found once, for all channels.
+/* grid_sample and roi_align of engine simd in float32: what a place weighs is found once, for all channels. grid_sample
+ * reads channels last, too: the channels of a place are weighed as vectors.
  * dispatch/choice.c asks these kernels. */
 #include <math.h>
+#include <string.h>
 
 #include "backends/cpu/reference/reference.h"
-#include "backends/cpu/simd/simd.h"
+#include "backends/cpu/simd/rows.h"
 #include "backends/cpu/support/regions.h"
 
 /* Places whose weights are found together; the most elements that one of them weighs. */
 enum { PLACES = 64, TAPS = ND4C_REF_SAMPLE_TAPS };
+/* Channels last: places and channels of a block. */
+enum { LAST_PLACES = 32, LAST_CHANNELS = 128 };
 
 /* What a block of places weighs, [tap][place]; places with fewer elements are filled up with weights of 0. */
 typedef struct block {
@@ -64,11 +68,22 @@ static int64_t grain(int64_t work) {
 typedef struct grid_job {
   nd4c_ref_sample_args args;
   int64_t channels, x_step, y_step, blocks; /* elements of a channel; blocks of an image */
+  int64_t y_place;                          /* channels last: from place to place */
 } grid_job;
+
+/* Whether the channels of x lie side by side, and one step of y leads from place to place. */
+static bool grid_last(const nd4c_call *call, int64_t *y_place) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  nd4c_simd_rows rows;
+  nd4c_simd_rows_make(&rows, y, y, 3);
+  *y_place = rows.rank > 0 ? rows.y_strides[0] : 1;
+  return x->dtype == ND4C_FLOAT32 && x->size > 0 && y->size > 0 && nd4c_simd_dense_axis(x, 1) && rows.rank <= 1;
+}
 
 static bool grid_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = why_not(call);
-  return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
+  int64_t y_place = 0;
+  return why == NULL || grid_last(call, &y_place) || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
 static void grid_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -89,6 +104,61 @@ static void grid_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
+/* The elements that a place weighs, as offsets of their first channels in x. */
+typedef struct grid_place {
+  int64_t count, offsets[TAPS + 1];
+  double weights[TAPS + 1];
+} grid_place;
+
+/* n channels of a place, from x on. */
+static void weigh_channels(const grid_place *place, int64_t n, const float *x, float *y) {
+  double sums[LAST_CHANNELS];
+  const float *rows[TAPS + 1];
+  if (place->count == 0) {
+    memset(y, 0, (size_t)n * sizeof *y);
+    return;
+  }
+  for (int64_t k = 0; k < place->count; k++) {
+    rows[k] = x + place->offsets[k];
+  }
+  nd4c_simd.resample->blend(n, place->count, rows, place->weights, sums);
+  nd4c_simd.resample->store(n, sums, y);
+}
+
+/* `count` places of an image, from `first` on, whose channels lie side by side in x. */
+static void sample_places(const grid_job *j, int64_t image, int64_t first, int64_t count) {
+  const nd4c_ref_tensor *x = &j->args.x, *y = &j->args.y;
+  grid_place places[LAST_PLACES];
+  _Alignas(64) float tile[LAST_PLACES * LAST_CHANNELS];
+  for (int64_t i = 0; i < count; i++) {
+    grid_place *p = &places[i];
+    p->count = nd4c_ref_sample_taps(&j->args, image * j->y_step + first + i, p->offsets, p->weights);
+    if (p->count < 0) { /* nowhere */
+      p->count = 1;
+      p->offsets[0] = 0;
+      p->weights[0] = (double)NAN;
+    }
+  }
+  for (int64_t c = 0; c < j->channels; c += LAST_CHANNELS) {
+    const int64_t n = j->channels - c < LAST_CHANNELS ? j->channels - c : LAST_CHANNELS;
+    const float *from = (const float *)(const void *)x->data + image * x->strides[0] + c;
+    float *to = (float *)(void *)y->data + image * y->strides[0] + first * j->y_place + c * y->strides[1];
+    for (int64_t i = 0; i < count; i++) {
+      weigh_channels(&places[i], n, from, tile + i * n);
+    }
+    nd4c_simd.move->move[sizeof *to](count, n, tile, n, 1, to, j->y_place, y->strides[1]);
+  }
+}
+
+static void grid_last_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const grid_job *j = user;
+  (void)worker;
+  for (int64_t number = begin; number < end; number++) {
+    const int64_t first = number % j->blocks * LAST_PLACES, left = j->y_step - first;
+    sample_places(j, number / j->blocks, first, left < LAST_PLACES ? left : LAST_PLACES);
+  }
+}
+
 static nd4c_status grid_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   grid_job j = {.args = {.x = nd4c_cpu_ref_tensor(x),
@@ -100,8 +170,12 @@ static nd4c_status grid_run(const nd4c_call *call) {
                 .channels = x->shape[1]};
   j.x_step = x->size / x->shape[0] / j.channels;
   j.y_step = y->size / y->shape[0] / j.channels;
-  j.blocks = (j.y_step + PLACES - 1) / PLACES;
-  nd4c_cpu_parallel(y->shape[0] * j.blocks, grain(PLACES * (4 * j.channels + 32)), call->width, grid_range, &j);
+  const bool planar = why_not(call) == NULL;
+  const int64_t places = planar ? PLACES : LAST_PLACES;
+  (void)grid_last(call, &j.y_place);
+  j.blocks = (j.y_step + places - 1) / places;
+  nd4c_cpu_parallel(y->shape[0] * j.blocks, grain(places * (4 * j.channels + 32)), call->width,
+                    planar ? grid_range : grid_last_range, &j);
   return ND4C_OK;
 }
 

@@ -117,7 +117,7 @@
   OP(772, 1, grid_sample, IMAGE, ND4C_SIG_GRID_SAMPLE, grid_sample, REAL,                                             \
      "x [n, c, ...] sampled at the positions in grid [n, ..., d], for d = 1 to 3 spatial axes; coordinates are -1 "   \
      ".. 1, the last axis first; a NaN position gives NaN (integers: 0)",                                             \
-     "|nn.functional.grid_sample|GridSample|")                                                                        \
+     "|nn.functional.grid_sample|GridSample|", FIRST_ORDER)                                                           \
   OP(773, 1, affine_grid, IMAGE, ND4C_SIG_AFFINE_GRID, affine_grid, REAL_FLOATING,                                    \
      "grid [n, ..., d] = theta [n, d, d + 1] times (position, 1), for each position of size [n, c, ...], d = 2 or 3", \
      "|nn.functional.affine_grid|AffineGrid|")                                                                        \
