@@ -1,5 +1,5 @@
-/* Inner loops of normalisations and softmax. simd/normalization.c calls them by way of simd/rows.h,
- * onednn/contraction_sgemm.c its fill. */
+/* Inner loops of normalisations and softmax. simd/normalization.c and simd/normalization_groups.c call them by way of
+ * simd/rows.h, onednn/contraction_sgemm.c its fill. */
 #ifndef ND4C_KERNELS_CPU_NORMALIZATION_NORMALIZATION_H
 #define ND4C_KERNELS_CPU_NORMALIZATION_NORMALIZATION_H
 

@@ -1,5 +1,6 @@
 /* Inner loops of reductions that keep two numbers per result: mean and sum of squared distances from it, largest and
- * sum of exponentials relative to it. simd/statistics.c and simd/normalization.c call these. */
+ * sum of exponentials relative to it. simd/statistics.c, simd/normalization.c and
+ * simd/normalization_groups.c call these. */
 #ifndef ND4C_KERNELS_CPU_STATISTICS_MOMENTS_H
 #define ND4C_KERNELS_CPU_STATISTICS_MOMENTS_H
 
