@@ -4,18 +4,19 @@
 #include "backends/cpu/support/widened.h"
 
 #define FAMILY(name) extern const nd4c_kernel *const nd4c_cpu_simd_##name##_kernels[];
-#define FAMILIES(X)     \
-  X(contraction)        \
-  X(contraction_packed) \
-  X(image_colors)       \
-  X(image_resize)       \
-  X(image_sample)       \
-  X(normalization)      \
-  X(recurrent)          \
-  X(signal_fft)         \
-  X(window_conv)        \
-  X(window_depthwise)   \
-  X(window_pool)        \
+#define FAMILIES(X)       \
+  X(contraction)          \
+  X(contraction_packed)   \
+  X(image_colors)         \
+  X(image_resize)         \
+  X(image_sample)         \
+  X(normalization)        \
+  X(normalization_groups) \
+  X(recurrent)            \
+  X(signal_fft)           \
+  X(window_conv)          \
+  X(window_depthwise)     \
+  X(window_pool)          \
   X(window_winograd)
 FAMILIES(FAMILY)
 #define ENTRY(name) nd4c_cpu_simd_##name##_kernels,
