@@ -1,5 +1,8 @@
 /* dynamic_quantize_linear of engine simd against engine reference where x and y do not lie in C order: networks with
- * channels last compute it between their convolutions. */
+ * channels last compute it between their convolutions. quantize_linear in each lane of a vector, at and beside the
+ * middles between two numbers, where a multiplication by the inverse of the scale would round to the wrong one. */
+#include <math.h>
+
 #include "kernels/kernel_call.h"
 
 enum { OUTPUTS = 3 };
@@ -57,6 +60,59 @@ static void any_order_of_memory(void **state) {
   check(SWAPPED, SPARSE);
 }
 
+/* x: numbers about the middles, beyond what bytes hold, and special ones. `first` moves them along the lanes. */
+static void fill_with_middles(float *x, int64_t count, float scale, int64_t first) {
+  static const float special[] = {NAN, INFINITY, -INFINITY, 3e38F, -3e38F, 0.0F, -0.0F, 1e-40F};
+  enum { SPECIAL = sizeof special / sizeof *special };
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t number = i + first, middle = number / 3 % 400 - 200;
+    const float at = ((float)middle + 0.5F) * scale;
+    x[i] = number % 3 == 0 ? at : nextafterf(at, number % 3 == 1 ? INFINITY : -INFINITY);
+    x[i] = number % 67 == 0 ? special[number / 67 % SPECIAL] : x[i];
+  }
+}
+
+static void check_middles(nd4c_dtype byte, float scale, int32_t zero, int64_t first) {
+  const int64_t count = 2500 + first;
+  const nd4c_op_info *info = NULL;
+  nd4c_attr_value attrs[MAX_ATTRS];
+  call_frame frame = {.output.rank = 0};
+  assert_int_equal(nd4c_op_find("quantize_linear", &info), ND4C_OK);
+  assert_int_equal(nd4c_op_resolve_attrs(info, NULL, 0, attrs), ND4C_OK);
+  add_operand(&frame, ND4C_IN_quantize_linear_x, 1, &count, C_ORDER);
+  add_operand(&frame, ND4C_IN_quantize_linear_scale, 0, NULL, C_ORDER);
+  frame.operands[ND4C_IN_quantize_linear_zero_point].dtype = byte;
+  lay_out(&frame.operands[ND4C_IN_quantize_linear_zero_point], C_ORDER);
+  fill_with_middles(frame.operands[ND4C_IN_quantize_linear_x].memory, count, scale, first);
+  *(float *)(void *)frame.operands[ND4C_IN_quantize_linear_scale].memory = scale;
+  *(int8_t *)(void *)frame.operands[ND4C_IN_quantize_linear_zero_point].memory = (int8_t)zero;
+  ready(&frame, "quantize_linear", ND4C_IN_quantize_linear_count, attrs, C_ORDER);
+  run_kernel(engine_kernel("quantize_linear", "reference"), &frame);
+  double *expected = result_numbers(&frame);
+  run_kernel(engine_kernel("quantize_linear", "simd"), &frame);
+  double *got = result_numbers(&frame);
+  for (int64_t i = 0; i < count; i++) {
+    if (got[i] != expected[i]) {
+      const float *x = frame.operands[ND4C_IN_quantize_linear_x].memory;
+      fail_msg("scale %g, x[%d] = %.9g: %g, expected %g", (double)scale, (int)i, (double)x[i], got[i], expected[i]);
+    }
+  }
+  free(expected);
+  free(got);
+  release(&frame);
+}
+
+static void middles_in_each_lane(void **state) {
+  static const float scales[] = {1, 0.1F, 0.0234567F, 3e-5F, -0.3F, 1e37F, 1e-38F};
+  (void)state;
+  for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+    for (int64_t first = 0; first < 34; first += i == 1 ? 1 : 11) {
+      check_middles(ND4C_UINT8, scales[i], 100, first);
+      check_middles(ND4C_INT8, scales[i], -7, first);
+    }
+  }
+}
+
 static void gaps_are_left_to_the_reference(void **state) {
   quantizing q;
   char reason[TEXT_SIZE] = "";
@@ -68,7 +124,7 @@ static void gaps_are_left_to_the_reference(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_order_of_memory),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_order_of_memory), cmocka_unit_test(middles_in_each_lane),
                                      cmocka_unit_test(gaps_are_left_to_the_reference)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

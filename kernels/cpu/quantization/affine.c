@@ -2,11 +2,12 @@
 #include "kernels/cpu/quantization/affine.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "kernels/cpu/support/level.h"
 
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -95,6 +96,38 @@ ND4C_INLINED void quantize_block(int64_t n, const float *x, nd4c_affine to, floa
     quantize_sixteen(x + i, to, _mm512_set1_ps(inverse), y + i);
   }
 }
+#elif defined(__AVX2__)
+ND4C_INLINED __m256 rounded(__m256 x) {
+  return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* Eight numbers, multiplied by the inverse as the plain quantize_block does it, with the zero point. */
+ND4C_INLINED __m256i quantize_eight(const float *x, nd4c_affine to, __m256 inverse) {
+  const __m256 sign = _mm256_set1_ps(-0.0F), value = _mm256_loadu_ps(x), q = _mm256_mul_ps(value, inverse);
+  __m256 whole = rounded(q);
+  const __m256 apart = _mm256_andnot_ps(sign, _mm256_sub_ps(q, whole));
+  if (_mm256_movemask_ps(_mm256_cmp_ps(apart, _mm256_set1_ps(0.5F - 0x1p-12F), _CMP_NLE_UQ)) != 0) {
+    const __m256 exact = _mm256_div_ps(value, _mm256_set1_ps(to.scale));
+    whole = rounded(_mm256_and_ps(_mm256_cmp_ps(exact, exact, _CMP_ORD_Q), exact));
+  }
+  whole = _mm256_max_ps(_mm256_min_ps(whole, _mm256_set1_ps(1024)), _mm256_set1_ps(-1024));
+  return _mm256_add_epi32(_mm256_cvtps_epi32(whole), _mm256_set1_epi32(to.zero));
+}
+
+/* 32 numbers. The instructions that join words work on halves of vectors; the last one restores the order. */
+ND4C_INLINED void quantize_32(const float *x, nd4c_affine to, __m256 inverse, uint8_t *y) {
+  const __m256i first = _mm256_packs_epi32(quantize_eight(x, to, inverse), quantize_eight(x + 8, to, inverse));
+  const __m256i second = _mm256_packs_epi32(quantize_eight(x + 16, to, inverse), quantize_eight(x + 24, to, inverse));
+  const __m256i bytes =
+      _mm256_permutevar8x32_epi32(_mm256_packus_epi16(first, second), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  _mm256_storeu_si256((__m256i *)(void *)y, _mm256_xor_si256(bytes, _mm256_set1_epi8((char)to.turn)));
+}
+
+ND4C_INLINED void quantize_block(int64_t n, const float *x, nd4c_affine to, float inverse, uint8_t *y) {
+  for (int64_t i = 0; i < n; i += 32) {
+    quantize_32(x + i, to, _mm256_set1_ps(inverse), y + i);
+  }
+}
 #else
 /* Multiplies by the inverse, which is off by less than three roundings, or 2^-12 where that counts. Divides where the
  * result is that close to the middle between two numbers, or NaN. n is a constant where it is called for a whole block.
@@ -141,26 +174,55 @@ static void dequantize_each(int64_t n, const uint8_t *x, const float *scale, con
   }
 }
 
-static void range(int64_t n, const float *x, float *low, float *high) {
-  float least = *low, most = *high;
-  int64_t i = 0;
-  if (n >= BLOCK) { /* as many numbers side by side, which vectors hold */
-    float lows[BLOCK], highs[BLOCK];
-    for (int64_t k = 0; k < BLOCK; k++) {
-      lows[k] = least;
-      highs[k] = most;
-    }
-    for (; i + BLOCK <= n; i += BLOCK) {
-      for (int64_t k = 0; k < BLOCK; k++) {
-        lows[k] = x[i + k] < lows[k] ? x[i + k] : lows[k];
-        highs[k] = x[i + k] > highs[k] ? x[i + k] : highs[k];
-      }
-    }
-    for (int64_t k = 0; k < BLOCK; k++) {
-      least = lows[k] < least ? lows[k] : least;
-      most = highs[k] > most ? highs[k] : most;
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* The numbers of [0, n), n a multiple of BLOCK. A minimum of x86 gives its second operand if the first is NaN. */
+static void range_of_blocks(int64_t n, const float *x, float *low, float *high) {
+  enum { VECTORS = 4, WIDE = 8 };
+  __m256 lows[VECTORS], highs[VECTORS];
+  float last[2][WIDE];
+  for (int v = 0; v < VECTORS; v++) {
+    lows[v] = _mm256_set1_ps(*low);
+    highs[v] = _mm256_set1_ps(*high);
+  }
+  for (int64_t i = 0; i < n; i += (int64_t)VECTORS * WIDE) {
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) {
+      const __m256 some = _mm256_loadu_ps(x + i + (ptrdiff_t)v * WIDE);
+      lows[v] = _mm256_min_ps(some, lows[v]);
+      highs[v] = _mm256_max_ps(some, highs[v]);
     }
   }
+  _mm256_storeu_ps(last[0], _mm256_min_ps(_mm256_min_ps(lows[0], lows[1]), _mm256_min_ps(lows[2], lows[3])));
+  _mm256_storeu_ps(last[1], _mm256_max_ps(_mm256_max_ps(highs[0], highs[1]), _mm256_max_ps(highs[2], highs[3])));
+  for (int k = 0; k < WIDE; k++) {
+    *low = last[0][k] < *low ? last[0][k] : *low;
+    *high = last[1][k] > *high ? last[1][k] : *high;
+  }
+}
+#else
+static void range_of_blocks(int64_t n, const float *x, float *low, float *high) {
+  float lows[BLOCK], highs[BLOCK]; /* as many numbers side by side, which vectors hold */
+  for (int64_t k = 0; k < BLOCK; k++) {
+    lows[k] = *low;
+    highs[k] = *high;
+  }
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    for (int64_t k = 0; k < BLOCK; k++) {
+      lows[k] = x[i + k] < lows[k] ? x[i + k] : lows[k];
+      highs[k] = x[i + k] > highs[k] ? x[i + k] : highs[k];
+    }
+  }
+  for (int64_t k = 0; k < BLOCK; k++) {
+    *low = lows[k] < *low ? lows[k] : *low;
+    *high = highs[k] > *high ? highs[k] : *high;
+  }
+}
+#endif
+
+static void range(int64_t n, const float *x, float *low, float *high) {
+  float least = *low, most = *high;
+  int64_t i = n / BLOCK * BLOCK;
+  range_of_blocks(i, x, &least, &most);
   for (; i < n; i++) {
     least = x[i] < least ? x[i] : least;
     most = x[i] > most ? x[i] : most;
