@@ -216,8 +216,8 @@ static void finish_piece(const nd4c_bytes_finish *j, int64_t row, int64_t begin,
     x = to;
   }
   if (j->y_zero != NULL) {
-    nd4c_simd.scales->requantize(count, x, factors, (int32_t)number(j->y_zero, 0), c->y_dtype == ND4C_INT8 ? -128 : 0,
-                                 (uint8_t *)y + at);
+    nd4c_simd.scales->requantize(count, x, NULL, factors, (int32_t)number(j->y_zero, 0),
+                                 c->y_dtype == ND4C_INT8 ? -128 : 0, (uint8_t *)y + at);
   } else if (!whole) {
     nd4c_simd.scales->dequantize(count, x, number(j->a_scale, row), factors, j->bias != NULL ? j->bias + begin : NULL,
                                  (float *)(void *)y + at);

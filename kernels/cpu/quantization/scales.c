@@ -60,16 +60,49 @@ static void correct(int64_t n, const int32_t *x, int32_t a_zero, const int32_t *
   }
 }
 
-static void requantize(int64_t n, const int32_t *x, const double *factors, int32_t zero, int32_t low, uint8_t *y) {
+ND4C_INLINED void requantize_with(int64_t n, const int32_t *x, const int32_t *bias, const double *factors, int32_t zero,
+                                  int32_t low, uint8_t *y) {
   double least = low, most = low + 255, shift = zero;
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    double value = (double)x[i] * factors[i];
+    double value = ((double)x[i] + (bias != NULL ? (double)bias[i] : 0)) * factors[i];
     value = value == value ? value : 0;
     value = rint(value) + shift;
     value = value < least ? least : value;
     value = value > most ? most : value;
     y[i] = (uint8_t)(int32_t)value;
+  }
+}
+
+static void requantize(int64_t n, const int32_t *x, const int32_t *bias, const double *factors, int32_t zero,
+                       int32_t low, uint8_t *y) {
+  if (bias != NULL) {
+    requantize_with(n, x, bias, factors, zero, low, y);
+  } else {
+    requantize_with(n, x, NULL, factors, zero, low, y);
+  }
+}
+
+static void widen(int64_t n, const void *x, bool is_signed, int32_t zero, int16_t *y) {
+  const int8_t *s = x;
+  const uint8_t *u = x;
+  if (is_signed) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (int16_t)(s[i] - zero);
+    }
+  } else {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (int16_t)(u[i] - zero);
+    }
+  }
+}
+
+static void multiply_add(int64_t n, const int16_t *x, const int16_t *y, int32_t *sums) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)((int32_t)x[i] * (int32_t)y[i]));
   }
 }
 
@@ -92,4 +125,6 @@ const nd4c_scales_table ND4C_LEVEL_NAME(nd4c_scales_table) = {.flip = flip,
                                                               .accumulate = accumulate,
                                                               .correct = correct,
                                                               .requantize = requantize,
+                                                              .widen = widen,
+                                                              .multiply_add = multiply_add,
                                                               .dequantize = dequantize};

@@ -15,11 +15,6 @@ static const floor_reason floor_reasons[] = {
     {"random_advance", ND4C_DTYPE_BIT(ND4C_INT64), "it adds one number to a state of few"},
     {"tree_ensemble", ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64),
      "trees that a plan holds as constants run on engine simd; a single call would spend its time on arranging them"},
-    {"conv_integer", ND4C_DTYPE_BIT(ND4C_UINT8),
-     "weights that a plan holds as constants run on engine onednn; a single call brings other sums of weights each "
-     "time"},
-    {"qlinear_conv", ND4C_DTYPE_BIT(ND4C_UINT8),
-     "scales that a plan holds as constants run on engine onednn, which needs them before a call"},
 };
 
 #endif
