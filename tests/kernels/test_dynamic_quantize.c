@@ -80,7 +80,7 @@ static void check_middles(nd4c_dtype byte, float scale, int32_t zero, int64_t fi
   assert_int_equal(nd4c_op_find("quantize_linear", &info), ND4C_OK);
   assert_int_equal(nd4c_op_resolve_attrs(info, NULL, 0, attrs), ND4C_OK);
   add_operand(&frame, ND4C_IN_quantize_linear_x, 1, &count, C_ORDER);
-  add_operand(&frame, ND4C_IN_quantize_linear_scale, 0, NULL, C_ORDER);
+  add_operand(&frame, ND4C_IN_quantize_linear_scale, 0, &count, C_ORDER);
   frame.operands[ND4C_IN_quantize_linear_zero_point].dtype = byte;
   lay_out(&frame.operands[ND4C_IN_quantize_linear_zero_point], C_ORDER);
   fill_with_middles(frame.operands[ND4C_IN_quantize_linear_x].memory, count, scale, first);
