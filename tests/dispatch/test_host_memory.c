@@ -73,9 +73,10 @@ static nd4c_status play_numbers(scenario *s) {
 static nd4c_status play_pictures(scenario *s) {
   static const unsigned char picture[] = "P6 2 1 255\n\x01\x02\x03\xff\xfe\xfd", text[] = "P3 1 2 9\n1 2 3 9 8 7 ";
   const int64_t sizes[2] = {sizeof picture - 1, sizeof text - 1};
-  nd4c_array **file = next(s), **other = next(s);
+  nd4c_array **file = next(s);
   STEP(nd4c_array_from_data(ND4C_UINT8, 1, &sizes[0], picture, NULL, file));
   STEP(nd4c_decode_image(*file, ND4C_PIXEL_FORMAT_RGB, next(s)));
+  nd4c_array **other = next(s); /* not sooner: a step that fails leaves the last one empty */
   STEP(nd4c_array_from_data(ND4C_UINT8, 1, &sizes[1], text, NULL, other));
   return nd4c_decode_image(*other, ND4C_PIXEL_FORMAT_GRAYSCALE, next(s));
 }
