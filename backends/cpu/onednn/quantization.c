@@ -3,24 +3,10 @@
 
 #include <math.h>
 
-double nd4c_onednn_number(const nd4c_tensor *x, int64_t index) {
-  int64_t offset = x->size == 1 ? 0 : index * x->strides[0];
-  switch (x->dtype) {
-    case ND4C_INT8:
-      return ((const int8_t *)x->data)[offset];
-    case ND4C_UINT8:
-      return ((const uint8_t *)x->data)[offset];
-    case ND4C_INT32:
-      return ((const int32_t *)x->data)[offset];
-    default:
-      return (double)((const float *)x->data)[offset];
-  }
-}
-
 float nd4c_onednn_factor(const nd4c_call *call, const nd4c_onednn_scaled *at, int64_t channel) {
-  float x = (float)nd4c_onednn_number(&call->inputs[at->x_scale], 0);
-  float w = (float)nd4c_onednn_number(&call->inputs[at->w_scale], channel);
-  return x * w / (float)nd4c_onednn_number(&call->inputs[at->y_scale], 0);
+  float x = (float)nd4c_bytes_number(&call->inputs[at->x_scale], 0);
+  float w = (float)nd4c_bytes_number(&call->inputs[at->w_scale], channel);
+  return x * w / (float)nd4c_bytes_number(&call->inputs[at->y_scale], 0);
 }
 
 /* Whether whole numbers times the factor can lie in the middle between two bytes. A factor is M 2^-e with odd M; such
@@ -41,7 +27,7 @@ const char *nd4c_onednn_refuse_factors(const nd4c_call *call, const nd4c_onednn_
     }
     with_middles += has_middles(factor);
   }
-  bool odd = ((int32_t)nd4c_onednn_number(&call->inputs[at->y_zero], 0) & 1) != 0;
+  bool odd = ((int32_t)nd4c_bytes_number(&call->inputs[at->y_zero], 0) & 1) != 0;
   return odd && with_middles * 64 > factors
              ? "oneDNN rounds after it has added the zero point, which is odd: middles would go to odd numbers"
              : NULL;

@@ -4,14 +4,13 @@
 #define ND4C_BACKENDS_CPU_ONEDNN_QUANTIZATION_H
 
 #include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/support/quantization_product.h"
 
 /* Positions of a call's scales and of the zero point of its result. */
 typedef struct nd4c_onednn_scaled {
   int x_scale, w_scale, y_scale, y_zero;
 } nd4c_onednn_scaled;
 
-/* A number of a constant: a scale, a zero point or a bias. */
-double nd4c_onednn_number(const nd4c_tensor *x, int64_t index);
 /* x_scale w_scale / y_scale of one channel, rounded as the ops say. */
 float nd4c_onednn_factor(const nd4c_call *call, const nd4c_onednn_scaled *at, int64_t channel);
 

@@ -59,8 +59,8 @@ enum { FACTORS, ADDED, ZERO };
 static int fix_numbers(nd4c_onednn_node *node, const nd4c_call *call) {
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_qlinear_conv_bias);
   int64_t channels = call->outputs[0].shape[1];
-  int32_t x_zero = (int32_t)nd4c_onednn_number(&call->inputs[ND4C_IN_qlinear_conv_x_zero_point], 0);
-  double y_zero = nd4c_onednn_number(&call->inputs[ND4C_IN_qlinear_conv_y_zero_point], 0);
+  int32_t x_zero = (int32_t)nd4c_bytes_number(&call->inputs[ND4C_IN_qlinear_conv_x_zero_point], 0);
+  double y_zero = nd4c_bytes_number(&call->inputs[ND4C_IN_qlinear_conv_y_zero_point], 0);
   int status = fix(node, FACTORS, DNN_ARG_SCALES(DNN_ARG_WEIGHTS), ND4C_FLOAT32, channels);
   if (status == DNN_SUCCESS && (bias != NULL || y_zero != 0)) {
     status = fix(node, ADDED, DNN_ARG_BIAS, ND4C_FLOAT32, channels);
@@ -75,7 +75,7 @@ static int fix_numbers(nd4c_onednn_node *node, const nd4c_call *call) {
   for (int64_t i = 0; i < channels; i++) {
     factors[i] = nd4c_onednn_factor(call, &positions, i);
     if (added != NULL) {
-      added[i] = (float)((bias != NULL ? nd4c_onednn_number(bias, i) : 0) * (double)factors[i] + y_zero);
+      added[i] = (float)((bias != NULL ? nd4c_bytes_number(bias, i) : 0) * (double)factors[i] + y_zero);
     }
   }
   if (x_zero != 0) {
@@ -161,7 +161,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   const nd4c_tensor *zeros = &call->inputs[ND4C_IN_qlinear_conv_w_zero_point];
   const char *why = nd4c_onednn_refuse_factors(call, &positions);
   for (int64_t i = 0; i < zeros->size && why == NULL; i++) {
-    why = nd4c_onednn_number(zeros, i) == 0 ? NULL : "the weights have a zero point";
+    why = nd4c_bytes_number(zeros, i) == 0 ? NULL : "the weights have a zero point";
   }
   ND4C_CPU_FAIL_IF(why != NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, why);
   return nd4c_onednn_node_prepare(call, inputs, &qlinear_kind, state);
@@ -245,7 +245,7 @@ static nd4c_status integer_prepare(const nd4c_call *call, void **state) {
   const char *why = refuse_sums(call);
   ND4C_CPU_FAIL_IF(why != NULL, ND4C_UNSUPPORTED, "%s: %s", call->op->name, why);
   for (int64_t i = 0; zeros != NULL && i < zeros->size; i++) {
-    ND4C_CPU_FAIL_IF(nd4c_onednn_number(zeros, i) != 0, ND4C_UNSUPPORTED, "%s: the weights have a zero point",
+    ND4C_CPU_FAIL_IF(nd4c_bytes_number(zeros, i) != 0, ND4C_UNSUPPORTED, "%s: the weights have a zero point",
                      call->op->name);
   }
   return nd4c_onednn_node_prepare(call, integer_inputs, &integer_kind, state);

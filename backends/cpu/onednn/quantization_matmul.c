@@ -132,7 +132,7 @@ static int64_t span(const product *p) {
 /* All zero points of b are one number. */
 static bool is_one_zero(const nd4c_tensor *zeros) {
   for (int64_t i = 1; i < zeros->size; i++) {
-    if (nd4c_onednn_number(zeros, i) != nd4c_onednn_number(zeros, 0)) {
+    if (nd4c_bytes_number(zeros, i) != nd4c_bytes_number(zeros, 0)) {
       return false;
     }
   }
@@ -156,10 +156,10 @@ static nd4c_status take_numbers(node *s, const nd4c_call *call) {
   const nd4c_tensor *scales = &call->inputs[ND4C_IN_qlinear_matmul_b_scale];
   const nd4c_tensor *b = &call->inputs[B];
   const int64_t columns = b->shape[b->rank - 1];
-  const int32_t a_zero = (int32_t)nd4c_onednn_number(&call->inputs[ND4C_IN_qlinear_matmul_a_zero_point], 0);
+  const int32_t a_zero = (int32_t)nd4c_bytes_number(&call->inputs[ND4C_IN_qlinear_matmul_a_zero_point], 0);
   const int32_t b_zero =
-      (int32_t)nd4c_onednn_number(&call->inputs[ND4C_IN_qlinear_matmul_b_zero_point], 0) - (s->flips ? 128 : 0);
-  const float y_zero = (float)nd4c_onednn_number(&call->inputs[ND4C_IN_qlinear_matmul_y_zero_point], 0);
+      (int32_t)nd4c_bytes_number(&call->inputs[ND4C_IN_qlinear_matmul_b_zero_point], 0) - (s->flips ? 128 : 0);
+  const float y_zero = (float)nd4c_bytes_number(&call->inputs[ND4C_IN_qlinear_matmul_y_zero_point], 0);
   s->numbers[FACTORS] = take((size_t)scales->size * sizeof(float));
   s->numbers[ADDED] = y_zero != 0 ? take((size_t)columns * sizeof(float)) : NULL;
   s->numbers[A_ZERO] = a_zero != 0 ? take(sizeof a_zero) : NULL;

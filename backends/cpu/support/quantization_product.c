@@ -179,13 +179,15 @@ void nd4c_bytes_walk_columns(const nd4c_bytes_call *c, int32_t width, const void
 
 /* -- the last pass ---------------------------------------------------------------------------------------------- */
 
-static double number(const nd4c_tensor *x, int64_t index) {
+double nd4c_bytes_number(const nd4c_tensor *x, int64_t index) {
   int64_t offset = x->size == 1 ? 0 : index * x->strides[0];
   switch (x->dtype) {
     case ND4C_INT8:
       return ((const int8_t *)x->data)[offset];
     case ND4C_UINT8:
       return ((const uint8_t *)x->data)[offset];
+    case ND4C_INT32:
+      return ((const int32_t *)x->data)[offset];
     default:
       return (double)((const float *)x->data)[offset];
   }
@@ -194,9 +196,9 @@ static double number(const nd4c_tensor *x, int64_t index) {
 /* Factors of row i's columns; the multiplier is rounded as the reference does. */
 static void row_factors(const nd4c_bytes_finish *j, int64_t row, int64_t begin, int64_t end, double *to) {
   const nd4c_tensor *b = optional(j->call, j->c->at.b_scale);
-  float a = (float)number(j->a_scale, row);
+  float a = (float)nd4c_bytes_number(j->a_scale, row);
   for (int64_t i = begin; i < end; i++) {
-    to[i - begin] = (double)((float)(a * (float)number(b, i)) / (float)j->y_scale);
+    to[i - begin] = (double)((float)(a * (float)nd4c_bytes_number(b, i)) / (float)j->y_scale);
   }
 }
 
@@ -205,7 +207,7 @@ static void finish_piece(const nd4c_bytes_finish *j, int64_t row, int64_t begin,
   const nd4c_bytes_call *c = j->c;
   int64_t count = end - begin, at = row * c->n + begin;
   const int32_t *x = j->products + at;
-  int32_t zero = (j->sums != NULL && j->a_zero != NULL ? (int32_t)number(j->a_zero, row) : 0) - j->a_shift;
+  int32_t zero = (j->sums != NULL && j->a_zero != NULL ? (int32_t)nd4c_bytes_number(j->a_zero, row) : 0) - j->a_shift;
   char *y = (char *)j->call->outputs[0].data;
   bool whole = c->y_dtype == ND4C_INT32;
   at += j->matrix * c->m * c->n;
@@ -216,11 +218,11 @@ static void finish_piece(const nd4c_bytes_finish *j, int64_t row, int64_t begin,
     x = to;
   }
   if (j->y_zero != NULL) {
-    nd4c_simd.scales->requantize(count, x, NULL, factors, (int32_t)number(j->y_zero, 0),
+    nd4c_simd.scales->requantize(count, x, NULL, factors, (int32_t)nd4c_bytes_number(j->y_zero, 0),
                                  c->y_dtype == ND4C_INT8 ? -128 : 0, (uint8_t *)y + at);
   } else if (!whole) {
-    nd4c_simd.scales->dequantize(count, x, number(j->a_scale, row), factors, j->bias != NULL ? j->bias + begin : NULL,
-                                 (float *)(void *)y + at);
+    nd4c_simd.scales->dequantize(count, x, nd4c_bytes_number(j->a_scale, row), factors,
+                                 j->bias != NULL ? j->bias + begin : NULL, (float *)(void *)y + at);
   }
 }
 
@@ -253,7 +255,7 @@ static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const row_job *j = user;
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
-    uint32_t zero = j->a_zero != NULL ? (uint32_t)(int32_t)number(j->a_zero, i) : 0;
+    uint32_t zero = j->a_zero != NULL ? (uint32_t)(int32_t)nd4c_bytes_number(j->a_zero, i) : 0;
     int32_t sum = nd4c_simd.scales->sum(j->k, j->data + i * j->row_step, j->a->dtype == ND4C_INT8);
     j->rows[i] = (int32_t)((uint32_t)sum - (uint32_t)j->k * zero);
   }
@@ -261,7 +263,7 @@ static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 
 static bool all_zero(const nd4c_tensor *x) {
   for (int64_t i = 0; x != NULL && i < x->size; i++) {
-    if (number(x, i) != 0) {
+    if (nd4c_bytes_number(x, i) != 0) {
       return false;
     }
   }
@@ -272,7 +274,7 @@ static bool all_zero(const nd4c_tensor *x) {
 static bool take_zeros(const nd4c_bytes_call *c, const nd4c_tensor *given, int32_t *zeros) {
   bool any = false;
   for (int64_t i = 0; i < c->n; i++) {
-    zeros[i] = (given != NULL ? (int32_t)number(given, i) : 0) - (nd4c_bytes_flipped(c) ? 128 : 0);
+    zeros[i] = (given != NULL ? (int32_t)nd4c_bytes_number(given, i) : 0) - (nd4c_bytes_flipped(c) ? 128 : 0);
     any = any || zeros[i] != 0;
   }
   return any;
@@ -285,7 +287,7 @@ static void take_factors(nd4c_bytes_finish *j, double *factors) {
     row_factors(j, 0, 0, j->c->n, factors);
   } else if (j->y_zero == NULL && b != NULL) {
     for (int64_t i = 0; i < j->c->n; i++) {
-      factors[i] = number(b, i);
+      factors[i] = nd4c_bytes_number(b, i);
     }
   }
 }
@@ -309,7 +311,7 @@ void nd4c_bytes_begin(nd4c_bytes_finish *j, const nd4c_bytes_call *c, const nd4c
                            .a_scale = optional(call, c->at.a_scale),
                            .y_zero = optional(call, c->at.y_zero),
                            .bias = bias != NULL ? bias->data : NULL,
-                           .y_scale = y_scale != NULL ? number(y_scale, 0) : 1,
+                           .y_scale = y_scale != NULL ? nd4c_bytes_number(y_scale, 0) : 1,
                            .a_shift = a_shift};
   j->zeros = take_zeros(c, optional(call, c->at.b_zero), zeros) ? zeros : NULL;
   j->wants_sums = a_shift != 0 || !all_zero(j->a_zero);

@@ -23,6 +23,9 @@ typedef struct nd4c_bytes_call {
 /* NULL, or why the call is not one of these. */
 const char *nd4c_bytes_read(const nd4c_call *call, nd4c_bytes_call *c);
 
+/* Number `index` of a scale, zero point or bias, or the only one: float32, int32 or bytes. */
+double nd4c_bytes_number(const nd4c_tensor *x, int64_t index);
+
 /* Whether b is unsigned. */
 bool nd4c_bytes_flipped(const nd4c_bytes_call *c);
 /* Strides of b as it lies or, if it is flipped, as it then lies: in its own order without gaps. */

@@ -100,29 +100,15 @@ const char *nd4c_bytes_conv_read(const nd4c_call *call, nd4c_bytes_conv *c) {
   return refuse_numbers(c);
 }
 
-static double number(const nd4c_tensor *x, int64_t index) {
-  const int64_t offset = x->size == 1 ? 0 : index * x->strides[0];
-  switch (x->dtype) {
-    case ND4C_INT8:
-      return ((const int8_t *)x->data)[offset];
-    case ND4C_UINT8:
-      return ((const uint8_t *)x->data)[offset];
-    case ND4C_INT32:
-      return ((const int32_t *)x->data)[offset];
-    default:
-      return (double)((const float *)x->data)[offset];
-  }
-}
-
 /* What makes a zero point, or 0 if there is none, that of signed bytes. */
 static int32_t signed_zero(const nd4c_tensor *zero, int64_t index, nd4c_dtype dtype) {
-  return (zero != NULL ? (int32_t)number(zero, index) : 0) - (dtype == ND4C_UINT8 ? 128 : 0);
+  return (zero != NULL ? (int32_t)nd4c_bytes_number(zero, index) : 0) - (dtype == ND4C_UINT8 ? 128 : 0);
 }
 
 void nd4c_bytes_conv_read_numbers(nd4c_bytes_conv *c) {
   const nd4c_tensor *y_zero = optional(c, c->at.y_zero);
   c->x_zero = signed_zero(optional(c, c->at.x_zero), 0, c->x->dtype);
-  c->y_zero = y_zero != NULL ? (int32_t)number(y_zero, 0) : 0;
+  c->y_zero = y_zero != NULL ? (int32_t)nd4c_bytes_number(y_zero, 0) : 0;
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
@@ -276,7 +262,8 @@ const int32_t *nd4c_bytes_conv_zeros(const nd4c_bytes_conv *c, int32_t *to) {
 const double *nd4c_bytes_conv_factors(const nd4c_bytes_conv *c, double *to) {
   const nd4c_tensor *x = optional(c, c->at.x_scale), *w = optional(c, c->at.w_scale), *y = optional(c, c->at.y_scale);
   for (int64_t i = 0; i < c->w->shape[0] && y != NULL; i++) {
-    to[i] = (double)((float)((float)number(x, 0) * (float)number(w, i)) / (float)number(y, 0));
+    to[i] = (double)((float)((float)nd4c_bytes_number(x, 0) * (float)nd4c_bytes_number(w, i)) /
+                     (float)nd4c_bytes_number(y, 0));
   }
   return y != NULL ? to : NULL;
 }
