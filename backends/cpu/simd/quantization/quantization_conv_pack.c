@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "backends/cpu/simd/rows.h"
+
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_bytes_conv_positions positions_of(const nd4c_call *call) {
@@ -40,18 +42,9 @@ static void read_window(nd4c_bytes_conv *c) {
 
 /* Elements from place to place of y, over all its axes but the first two; 0: there is no such step. */
 static int64_t place_step(const nd4c_tensor *y) {
-  int64_t step = 0, run = 1;
-  for (int32_t axis = y->rank - 1; axis >= 2; axis--) {
-    if (y->shape[axis] == 1) {
-      continue;
-    }
-    step = step == 0 ? y->strides[axis] : step;
-    if (y->strides[axis] != step * run) {
-      return 0;
-    }
-    run *= y->shape[axis];
-  }
-  return run == 1 ? 1 : step;
+  nd4c_simd_rows rows;
+  nd4c_simd_rows_make(&rows, y, y, 3);
+  return rows.rank == 0 ? 1 : rows.rank == 1 ? rows.y_strides[0] : 0;
 }
 
 static bool is_one_or_list(const nd4c_tensor *x, int64_t extent) {
