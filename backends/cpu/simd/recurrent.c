@@ -227,7 +227,7 @@ typedef struct piece {
 typedef struct job {
   shape s;
   const float *x, *packed, *x_bias, *r_bias; /* biases as [block][gate][lane]; r_bias NULL: x_bias includes it */
-  float *ahead;                              /* [step][sequence][block][gate][lane] */
+  float *ahead;                              /* [block][step][sequence][gate][lane] */
   int64_t first, count;                      /* steps whose part of x is there, in time */
   int64_t x_time, x_sequence;                /* strides */
   const int64_t *lengths;                    /* by sequence; NULL: all have all steps */
@@ -253,26 +253,25 @@ typedef struct team {
 static void project_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const team *both = user;
   const shape *s = &both->jobs[0].s;
-  int64_t row = s->blocks * s->wide;
   (void)worker;
   for (int64_t index = begin; index < end; index++) {
     const job *j = &both->jobs[index / s->blocks];
     int64_t block = index % s->blocks;
     const float *packed = j->packed + block * block_numbers(s), *bias = j->x_bias + block * s->wide;
     const float *x = j->x + j->first * j->x_time;
-    float *to = j->ahead + block * s->wide;
+    float *to = j->ahead + block * s->ahead * s->batch * s->wide;
     if (j->x_time == s->batch * j->x_sequence) { /* all rows are evenly spaced */
       nd4c_simd.recurrent->product(j->count * s->batch, s->gates, s->inputs, x, j->x_sequence, packed, bias, 0, to,
-                                   row);
+                                   s->wide);
     } else if (s->batch > j->count) {
       for (int64_t t = 0; t < j->count; t++) {
         nd4c_simd.recurrent->product(s->batch, s->gates, s->inputs, x + t * j->x_time, j->x_sequence, packed, bias, 0,
-                                     to + t * s->batch * row, row);
+                                     to + t * s->batch * s->wide, s->wide);
       }
     } else {
       for (int64_t i = 0; i < s->batch; i++) {
         nd4c_simd.recurrent->product(j->count, s->gates, s->inputs, x + i * j->x_sequence, j->x_time, packed, bias, 0,
-                                     to + i * row, s->batch * row);
+                                     to + i * s->wide, s->batch * s->wide);
       }
     }
   }
@@ -284,7 +283,7 @@ static piece piece_of(const job *j, int64_t block, int64_t row, float *gates) {
   p.rows = s->batch - row < ROWS_TOGETHER ? s->batch - row : ROWS_TOGETHER;
   p.units = s->hidden - p.unit < s->lanes ? s->hidden - p.unit : s->lanes;
   p.r = j->packed + block * block_numbers(s) + s->wide * s->inputs;
-  p.x = j->ahead + (((j->time - j->first) * s->batch + row) * s->blocks + block) * s->wide;
+  p.x = j->ahead + ((block * s->ahead + j->time - j->first) * s->batch + row) * s->wide;
   p.before = j->before + row * j->before_step;
   p.gates = gates;
   return p;
@@ -311,16 +310,16 @@ static void run_pieces(team *both, int64_t grain, int32_t width, void (*run_piec
 
 static void rnn_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
-  nd4c_simd.recurrent->product(p->rows, 1, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
-                               p->gates, s->wide);
+  nd4c_simd.recurrent->product(p->rows, 1, s->hidden, p->before, j->before_step, p->r, p->x, s->wide, p->gates,
+                               s->wide);
   nd4c_simd.recurrent->rnn(p->rows, p->units, j->functions, p->gates, s->wide, j->y + p->row * j->y_step + p->unit,
                            j->y_step);
 }
 
 static void lstm_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
-  nd4c_simd.recurrent->product(p->rows, 4, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
-                               p->gates, s->wide);
+  nd4c_simd.recurrent->product(p->rows, 4, s->hidden, p->before, j->before_step, p->r, p->x, s->wide, p->gates,
+                               s->wide);
   nd4c_simd.recurrent->lstm(p->rows, p->units, j->functions, p->gates, s->wide, j->c + p->row * j->c_step + p->unit,
                             j->c_step, j->y + p->row * j->y_step + p->unit, j->y_step);
 }
@@ -332,12 +331,12 @@ static void gru_piece(const job *j, const piece *p) {
   nd4c_simd.recurrent->product(p->rows, 3, s->hidden, p->before, j->before_step, p->r, bias, 0, p->gates, s->wide);
   for (int64_t i = 0; i < p->rows; i++) {
     float *gates = p->gates + i * s->wide;
-    const float *x = p->x + i * s->blocks * s->wide;
+    const float *x = p->x + i * s->wide;
     for (int64_t l = 0; l < 2 * s->lanes; l++) {
       gates[l] += x[l];
     }
   }
-  nd4c_simd.recurrent->gru(p->rows, p->units, j->functions, p->gates, s->wide, p->x + 2 * s->lanes, s->blocks * s->wide,
+  nd4c_simd.recurrent->gru(p->rows, p->units, j->functions, p->gates, s->wide, p->x + 2 * s->lanes, s->wide,
                            p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit, j->y_step);
 }
 
@@ -345,8 +344,8 @@ static void gru_piece(const job *j, const piece *p) {
 static void reset_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
   int64_t stride = s->blocks * s->lanes, at = p->row * stride + p->unit;
-  nd4c_simd.recurrent->product(p->rows, 2, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
-                               p->gates, s->wide);
+  nd4c_simd.recurrent->product(p->rows, 2, s->hidden, p->before, j->before_step, p->r, p->x, s->wide, p->gates,
+                               s->wide);
   nd4c_simd.recurrent->gru_reset(p->rows, p->units, j->functions, p->gates, s->wide, p->before + p->unit,
                                  j->before_step, j->z + at, j->reset + at, stride);
 }
@@ -355,8 +354,7 @@ static void update_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
   int64_t stride = s->blocks * s->lanes;
   nd4c_simd.recurrent->product(p->rows, 1, s->hidden, j->reset + p->row * stride, stride,
-                               p->r + 2 * s->lanes * s->hidden, p->x + 2 * s->lanes, s->blocks * s->wide, p->gates,
-                               s->wide);
+                               p->r + 2 * s->lanes * s->hidden, p->x + 2 * s->lanes, s->wide, p->gates, s->wide);
   nd4c_simd.recurrent->gru_update(p->rows, p->units, j->functions, p->gates, s->wide, j->z + p->row * stride + p->unit,
                                   stride, p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit,
                                   j->y_step);

@@ -13,8 +13,13 @@
 
 extern const nd4c_recurrent_table ND4C_LEVEL_NAME(nd4c_recurrent_table);
 
-/* Rows of a tile: the sums, of three vectors for each row, stay in registers. */
-enum { LANES = VECTOR_BYTES / sizeof(float), ROWS = VECTOR_BYTES == 64 ? 8 : 4 };
+/* Rows of a tile, whose sums stay in registers. Of 16 vectors of 32 bytes, six rows of two fill the most that a tile
+ * leaves to its sums, and four rows of three. */
+enum { LANES = VECTOR_BYTES / sizeof(float), ROWS = VECTOR_BYTES == 64 ? 8 : VECTOR_BYTES == 32 ? 6 : 4 };
+
+ND4C_INLINED int rows_of_tile(int vectors) {
+  return VECTOR_BYTES == 32 && vectors > 2 ? 4 : ROWS;
+}
 
 static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_t gate_stride, int64_t row_stride,
                  int64_t column_stride, float *to) {
@@ -35,11 +40,11 @@ static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_
 }
 
 /* Bytes by which weights are prefetched. The weights of the state stay in the second-level cache between steps. */
-enum { AHEAD = 2048 };
+enum { AHEAD = 2048, LINE_BYTES = 64 };
 
 ND4C_INLINED void ask_ahead(int vectors, const float *packed) {
 #pragma GCC unroll 12
-  for (int v = 0; v < vectors; v++) {
+  for (int v = 0; v < vectors; v += LINE_BYTES / VECTOR_BYTES) {
     ND4C_PREFETCH((uintptr_t)(packed + v * LANES) + AHEAD);
   }
 }
@@ -49,9 +54,10 @@ ND4C_INLINED void ask_ahead(int vectors, const float *packed) {
 enum { SUM_TERMS = 128 };
 
 /* One tile: `rows` rows of `vectors` vectors; callers pass constants for both. Four vectors are two panels of two,
- * which lie `panel` numbers apart. */
-ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_stride, const float *packed,
-                       int64_t panel, const float *start, int64_t start_stride, float *to, int64_t to_stride) {
+ * which lie `panel` numbers apart. `is_first`: no tile has read these weights yet, so they are prefetched. */
+ND4C_INLINED void tile(bool is_first, int rows, int vectors, int64_t k, const float *a, int64_t a_stride,
+                       const float *packed, int64_t panel, const float *start, int64_t start_stride, float *to,
+                       int64_t to_stride) {
   int together = vectors == 4 ? 2 : vectors;
   vector_float32 sum[ROWS][4];
 #pragma GCC unroll 8
@@ -61,10 +67,13 @@ ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t
       sum[r][v] = vector_repeat_float32(0);
     }
   }
+#pragma GCC unroll 2
   for (int64_t i = 0; i < k; i++) {
     vector_float32 b[4];
-    ask_ahead(together, packed);
-    if (vectors > together) {
+    if (is_first) {
+      ask_ahead(together, packed);
+    }
+    if (is_first && vectors > together) {
       ask_ahead(together, packed + panel);
     }
 #pragma GCC unroll 4
@@ -134,25 +143,33 @@ ND4C_INLINED void single(int vectors, int64_t k, const float *a, const float *pa
   }
 }
 
-#define REMAINDER(count)                                                                 \
-  case count:                                                                            \
-    tile(count, vectors, k, a, a_stride, packed, 0, start, start_stride, to, to_stride); \
+#define REMAINDER(count)                                                                           \
+  case count:                                                                                      \
+    tile(is_first, count, vectors, k, a, a_stride, packed, 0, start, start_stride, to, to_stride); \
     break;
 
 /* All rows, with `k` terms, whose weights stay in the first-level cache. */
 ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
                           const float *start, int64_t start_stride, float *to, int64_t to_stride) {
-  for (; rows >= ROWS; rows -= ROWS) {
-    tile(ROWS, vectors, k, a, a_stride, packed, 0, start, start_stride, to, to_stride);
-    a += ROWS * a_stride;
-    start = start != NULL ? start + ROWS * start_stride : NULL;
-    to += ROWS * to_stride;
+  const int most = rows_of_tile(vectors);
+  bool is_first = true;
+  for (; rows >= most; rows -= most, is_first = false) {
+    if (is_first) {
+      tile(true, most, vectors, k, a, a_stride, packed, 0, start, start_stride, to, to_stride);
+    } else {
+      tile(false, most, vectors, k, a, a_stride, packed, 0, start, start_stride, to, to_stride);
+    }
+    a += most * a_stride;
+    start = start != NULL ? start + most * start_stride : NULL;
+    to += most * to_stride;
   }
   /* One tile takes all rows that are left, so that it reads the weights once. */
   switch (rows) {
 #if defined(__AVX512F__)
     REMAINDER(7)
     REMAINDER(6)
+#endif
+#if defined(__AVX2__)
     REMAINDER(5)
     REMAINDER(4)
 #endif
@@ -171,15 +188,15 @@ ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, 
  * fit the registers so. */
 static bool product_four(int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
                          const float *start, int64_t start_stride, float *to, int64_t to_stride) {
-#define FOUR(count)                                                                                              \
-  if (VECTOR_BYTES == 64 && rows == (count)) {                                                                   \
-    for (int64_t done = 0; done == 0 || done < k; done += SUM_TERMS) {                                           \
-      tile(count, 4, k - done < SUM_TERMS ? k - done : SUM_TERMS, a + done, a_stride, packed + 2 * LANES * done, \
-           2 * LANES * k, start, start_stride, to, to_stride);                                                   \
-      start = to;                                                                                                \
-      start_stride = to_stride;                                                                                  \
-    }                                                                                                            \
-    return true;                                                                                                 \
+#define FOUR(count)                                                                                                    \
+  if (VECTOR_BYTES == 64 && rows == (count)) {                                                                         \
+    for (int64_t done = 0; done == 0 || done < k; done += SUM_TERMS) {                                                 \
+      tile(true, count, 4, k - done < SUM_TERMS ? k - done : SUM_TERMS, a + done, a_stride, packed + 2 * LANES * done, \
+           2 * LANES * k, start, start_stride, to, to_stride);                                                         \
+      start = to;                                                                                                      \
+      start_stride = to_stride;                                                                                        \
+    }                                                                                                                  \
+    return true;                                                                                                       \
   }
   FOUR(2)
   FOUR(3)
