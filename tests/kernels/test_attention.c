@@ -1,7 +1,7 @@
-/* Attention of bfloat16 by tiles (simd.attention_tiled) against engine reference: sizes that fill no tile, no group of
- * queries and no block of keys, masks, windows, heads that share keys, a cache before the keys, layouts; values that
- * are not finite; results that do not depend on the width. Nothing is checked where the processor has no AMX, but for
- * the reason that it gives. */
+/* Attention of engine simd, and that of bfloat16 by tiles (simd.attention_tiled), against engine reference: sizes that
+ * fill no tile, no panel of queries and no block of keys, masks, windows, heads that share keys, a cache before the
+ * keys, layouts; values that are not finite; results that do not depend on the width. Of tiles, nothing is checked
+ * where the processor has no AMX, but for the reason that it gives. */
 #include <math.h>
 
 #include "kernels/kernel_call.h"
@@ -119,13 +119,17 @@ static void add(call_frame *frame, int32_t input, nd4c_dtype dtype, int32_t rank
   fill(x, (uint64_t)input + 3, -1);
 }
 
-static void add_heads(call_frame *frame, const attention_case *c, int32_t input, int64_t heads, int64_t places,
-                      int64_t size) {
+static void add_heads(call_frame *frame, const attention_case *c, nd4c_dtype dtype, int32_t input, int64_t heads,
+                      int64_t places, int64_t size) {
   if (c->packed) {
-    add(frame, input, ND4C_BFLOAT16, 3, (int64_t[]){c->batch, places, heads * size}, c->order);
+    add(frame, input, dtype, 3, (int64_t[]){c->batch, places, heads * size}, c->order);
   } else {
-    add(frame, input, ND4C_BFLOAT16, 4, (int64_t[]){c->batch, heads, places, size}, c->order);
+    add(frame, input, dtype, 4, (int64_t[]){c->batch, heads, places, size}, c->order);
   }
+}
+
+static void put(const operand *x, int64_t at, double number) {
+  nd4c_value_store(x->dtype, x->memory, at, (nd4c_value){.f = number});
 }
 
 /* A tenth of the numbers of a mask are -infinity, and those of one row; of a mask of bool, half of them and one row. */
@@ -138,24 +142,22 @@ static void leave_out(operand *mask) {
     if (mask->dtype == ND4C_BOOL) {
       ((uint8_t *)mask->memory)[at] = out ? 0 : (uint8_t)(i * 7 % 3 != 0);
     } else if (out || i * 7 % 10 == 0) {
-      ((uint16_t *)mask->memory)[at] = 0xff80;
+      put(mask, at, -INFINITY);
     }
   }
 }
 
-static void make(const attention_case *c, call_frame *frame) {
-  add_heads(frame, c, ND4C_IN_attention_q, c->q_heads, c->queries, c->head);
-  add_heads(frame, c, ND4C_IN_attention_k, c->kv_heads, c->keys, c->head);
-  add_heads(frame, c, ND4C_IN_attention_v, c->kv_heads, c->keys, c->v_head);
+static void make(const attention_case *c, nd4c_dtype dtype, call_frame *frame) {
+  add_heads(frame, c, dtype, ND4C_IN_attention_q, c->q_heads, c->queries, c->head);
+  add_heads(frame, c, dtype, ND4C_IN_attention_k, c->kv_heads, c->keys, c->head);
+  add_heads(frame, c, dtype, ND4C_IN_attention_v, c->kv_heads, c->keys, c->v_head);
   if (c->mask != NO_MASK) {
-    add(frame, ND4C_IN_attention_mask, c->mask == CHOSEN ? ND4C_BOOL : ND4C_BFLOAT16, 4, c->mask_shape, c->order);
+    add(frame, ND4C_IN_attention_mask, c->mask == CHOSEN ? ND4C_BOOL : dtype, 4, c->mask_shape, c->order);
     leave_out(&frame->operands[ND4C_IN_attention_mask]);
   }
   if (c->past > 0) {
-    add(frame, ND4C_IN_attention_past_key, ND4C_BFLOAT16, 4, (int64_t[]){c->batch, c->kv_heads, c->past, c->head},
-        C_ORDER);
-    add(frame, ND4C_IN_attention_past_value, ND4C_BFLOAT16, 4, (int64_t[]){c->batch, c->kv_heads, c->past, c->v_head},
-        C_ORDER);
+    add(frame, ND4C_IN_attention_past_key, dtype, 4, (int64_t[]){c->batch, c->kv_heads, c->past, c->head}, C_ORDER);
+    add(frame, ND4C_IN_attention_past_value, dtype, 4, (int64_t[]){c->batch, c->kv_heads, c->past, c->v_head}, C_ORDER);
   }
   if (c->lengths) {
     add(frame, ND4C_IN_attention_key_lengths, ND4C_INT64, 1, &c->batch, C_ORDER);
@@ -175,6 +177,10 @@ static void make(const attention_case *c, call_frame *frame) {
   nd4c_attr_value values[MAX_ATTRS];
   assert_int_equal(nd4c_op_resolve_attrs(info, attrs, sizeof attrs / sizeof *attrs, values), ND4C_OK);
   ready(frame, "attention", ND4C_IN_attention_count, values, c->packed ? C_ORDER : c->order);
+}
+
+static void make_reduced(const attention_case *c, call_frame *frame) {
+  make(c, ND4C_BFLOAT16, frame);
   frame->call.flags |= ND4C_CALL_REDUCED;
 }
 
@@ -188,7 +194,7 @@ static const nd4c_kernel *tiled_kernel(void) {
 static bool is_without_tiles(void) {
   call_frame frame = {.output.rank = 0};
   char reason[TEXT_SIZE] = "";
-  make(&cases[0], &frame);
+  make_reduced(&cases[0], &frame);
   const bool usable = tiled_kernel()->usable(&frame.call, reason, sizeof reason);
   release(&frame);
   if (!usable && strstr(reason, "AMX") == NULL && strstr(reason, "has no tiles") == NULL) {
@@ -197,28 +203,29 @@ static bool is_without_tiles(void) {
   return !usable;
 }
 
-/* Numbers of v are below 1; their shares and the results are rounded to bfloat16. */
-static bool agrees(double got, double expected) {
-  return isnan(expected) ? isnan(got) : isinf(expected) ? got == expected : fabs(got - expected) < 0x1p-7;
+/* Numbers of v are below 1. `error`: of a result, twice what rounding it to its dtype and summing it up cost. */
+static bool agrees(double got, double expected, double error) {
+  return isnan(expected) ? isnan(got) : isinf(expected) ? got == expected : fabs(got - expected) < error;
 }
 
-static void compare(const attention_case *c, call_frame *frame) {
+static void compare(const attention_case *c, const nd4c_kernel *kernel, double error, call_frame *frame) {
   char reason[TEXT_SIZE] = "";
-  if (!tiled_kernel()->usable(&frame->call, reason, sizeof reason)) {
-    fail_msg("case %d: %s", (int)(c - cases), reason);
+  if (!kernel->usable(&frame->call, reason, sizeof reason)) {
+    fail_msg("%s, case %d: %s", kernel->name, (int)(c - cases), reason);
   }
   run_kernel(engine_kernel("attention", "reference"), frame);
   double *expected = result_numbers(frame);
-  run_kernel(tiled_kernel(), frame);
+  run_kernel(kernel, frame);
   double *got = result_numbers(frame);
   for (int64_t i = 0; i < frame->output.size; i++) {
-    if (!agrees(got[i], expected[i])) {
-      fail_msg("case %d, element %lld: %.9g, reference %.9g", (int)(c - cases), (long long)i, got[i], expected[i]);
+    if (!agrees(got[i], expected[i], error)) {
+      fail_msg("%s, case %d, element %lld: %.9g, reference %.9g", kernel->name, (int)(c - cases), (long long)i, got[i],
+               expected[i]);
     }
   }
-  for (int32_t width = 1; width < 6; width += 4) {
+  for (int32_t width = 1; width < 6; width += 4) { /* panels are smaller where more workers share them */
     frame->call.width = width;
-    run_kernel(tiled_kernel(), frame);
+    run_kernel(kernel, frame);
     double *other = result_numbers(frame);
     assert_memory_equal(other, got, (size_t)frame->output.size * sizeof *got);
     free(other);
@@ -227,12 +234,52 @@ static void compare(const attention_case *c, call_frame *frame) {
   free(got);
 }
 
+typedef struct own_dtype {
+  nd4c_dtype dtype;
+  double error;
+} own_dtype;
+static const own_dtype own_dtypes[] = {
+    {ND4C_FLOAT32, 0x1p-19}, {ND4C_FLOAT64, 0x1p-46}, {ND4C_FLOAT16, 0x1p-10}, {ND4C_BFLOAT16, 0x1p-7}};
+enum { OWN_DTYPES = sizeof own_dtypes / sizeof *own_dtypes };
+
+static const nd4c_kernel *own_kernel(void) {
+  return engine_kernel("attention", "simd");
+}
+
+static void any_size_mask_and_dtype(void **state) {
+  (void)state;
+  for (int i = 0; i < OWN_DTYPES * CASES; i++) {
+    const own_dtype *d = &own_dtypes[i % OWN_DTYPES];
+    call_frame frame = {.output.rank = 0};
+    make(&cases[i / OWN_DTYPES], d->dtype, &frame);
+    compare(&cases[i / OWN_DTYPES], own_kernel(), d->error, &frame);
+    release(&frame);
+  }
+}
+
+/* As numbers_that_are_not_finite, for every part of a panel. */
+static void own_numbers_that_are_not_finite(void **state) {
+  static const double specials[] = {NAN, INFINITY, -INFINITY};
+  (void)state;
+  for (int i = 0; i < OWN_DTYPES * 3; i++) {
+    const attention_case *c = &cases[5];
+    const own_dtype *d = &own_dtypes[i % OWN_DTYPES];
+    call_frame frame = {.output.rank = 0};
+    make(c, d->dtype, &frame);
+    const operand *k = &frame.operands[ND4C_IN_attention_k], *v = &frame.operands[ND4C_IN_attention_v];
+    put(v, 150 * v->strides[2] + 5 * v->strides[3], specials[i / OWN_DTYPES]);
+    put(k, (c->keys - 2) * k->strides[2], NAN);
+    compare(c, own_kernel(), d->error, &frame);
+    release(&frame);
+  }
+}
+
 static void any_size_and_mask(void **state) {
   (void)state;
   for (int i = 0; i < CASES && !is_without_tiles(); i++) {
     call_frame frame = {.output.rank = 0};
-    make(&cases[i], &frame);
-    compare(&cases[i], &frame);
+    make_reduced(&cases[i], &frame);
+    compare(&cases[i], tiled_kernel(), 0x1p-7, &frame);
     release(&frame);
   }
 }
@@ -244,11 +291,11 @@ static void numbers_that_are_not_finite(void **state) {
   for (size_t i = 0; i < sizeof specials / sizeof *specials && !is_without_tiles(); i++) {
     const attention_case *c = &cases[7]; /* causal, with a cache: later keys are left out of the first queries */
     call_frame frame = {.output.rank = 0};
-    make(c, &frame);
+    make_reduced(c, &frame);
     const int64_t last = (c->keys - 1) * c->v_head;
     ((uint16_t *)frame.operands[ND4C_IN_attention_v].memory)[last + 5] = specials[i];
     ((uint16_t *)frame.operands[ND4C_IN_attention_k].memory)[(c->keys - 2) * c->head] = specials[0];
-    compare(c, &frame);
+    compare(c, tiled_kernel(), 0x1p-7, &frame);
     release(&frame);
   }
 }
@@ -257,7 +304,7 @@ static void refusals_have_reasons(void **state) {
   call_frame frame = {.output.rank = 0};
   char reason[TEXT_SIZE] = "";
   (void)state;
-  make(&cases[0], &frame);
+  make_reduced(&cases[0], &frame);
   frame.call.flags &= ~(uint32_t)ND4C_CALL_REDUCED;
   assert_false(tiled_kernel()->usable(&frame.call, reason, sizeof reason));
   assert_string_equal(reason, "no reduced precision is asked for");
@@ -265,7 +312,9 @@ static void refusals_have_reasons(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_size_and_mask), cmocka_unit_test(numbers_that_are_not_finite),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_size_mask_and_dtype),
+                                     cmocka_unit_test(own_numbers_that_are_not_finite),
+                                     cmocka_unit_test(any_size_and_mask), cmocka_unit_test(numbers_that_are_not_finite),
                                      cmocka_unit_test(refusals_have_reasons)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

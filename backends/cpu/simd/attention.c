@@ -34,7 +34,7 @@ static nd4c_status run(const nd4c_call *call) {
   const nd4c_attention_job *j = &w.job;
   int64_t *lengths = (int64_t *)(void *)(w.buffers + workers_of(call) * j->buffer_bytes);
   ND4C_BACKEND_TRY(nd4c_attention_read_lengths(call, lengths, &w.job));
-  int64_t multiplications = j->keys * (j->start.head + j->start.v_head) * j->loops->lanes;
+  int64_t multiplications = j->keys * (j->start.head + j->start.v_head) * j->panel_rows;
   nd4c_cpu_parallel(j->batch * j->kv_heads * j->panels, GRAIN / (multiplications + 1) + 1, call->width, panel_range,
                     &w);
   return ND4C_OK;

@@ -6,6 +6,9 @@
 
 #include "backends/cpu/reference/reference.h"
 
+/* Panels for each worker, so that none waits long for the last one. */
+enum { PANELS_EACH = 4 };
+
 /* -- operands --------------------------------------------------------------------------------------------------- */
 
 static nd4c_attention_heads heads_of(const nd4c_tensor *x, int64_t head) {
@@ -76,6 +79,23 @@ static const nd4c_attend_loops *loops_of(nd4c_dtype dtype) {
   return dtype == ND4C_FLOAT64 ? nd4c_simd.attention->float64 : nd4c_simd.attention->float32;
 }
 
+void nd4c_attention_divide(nd4c_attention_job *j, int64_t panel_rows) {
+  const nd4c_attend_panel *p = &j->start;
+  j->panel_rows = panel_rows;
+  j->panels = (j->rows + panel_rows - 1) / panel_rows;
+  j->buffer_bytes = (j->loops->buffer_bytes(panel_rows, p->head, p->v_head, p->storage) + 63) / 64 * 64;
+}
+
+/* Rows of a panel: the more, the more often a block of keys is used once it is in the cache, but all workers shall have
+ * some panels each. */
+static int64_t rows_for(const nd4c_attention_job *j, int64_t workers) {
+  const int64_t lanes = j->loops->lanes, parts = (j->rows + lanes - 1) / lanes;
+  int64_t together = j->batch * j->kv_heads * parts / (PANELS_EACH * workers);
+  together = together < parts ? together : parts;
+  together = together < ND4C_ATTEND_LANES / lanes ? together : ND4C_ATTEND_LANES / lanes;
+  return (together > 1 ? together : 1) * lanes;
+}
+
 nd4c_attention_job nd4c_attention_read(const nd4c_call *call) {
   const nd4c_tensor *q = &call->inputs[0], *k = &call->inputs[1], *v = &call->inputs[2];
   const nd4c_tensor *past_key = nd4c_cpu_input(call, ND4C_IN_attention_past_key);
@@ -111,8 +131,7 @@ nd4c_attention_job nd4c_attention_read(const nd4c_call *call) {
   p->y_feature = j.y.feature;
   read_mask(&j, nd4c_cpu_input(call, ND4C_IN_attention_mask));
   j.rows = j.q_heads / j.kv_heads * j.queries;
-  j.panels = (j.rows + j.loops->lanes - 1) / j.loops->lanes;
-  j.buffer_bytes = (j.loops->buffer_bytes(p->head, p->v_head, p->storage) + 63) / 64 * 64;
+  nd4c_attention_divide(&j, rows_for(&j, call->width > 1 ? call->width : 1));
   return j;
 }
 
@@ -189,9 +208,9 @@ void nd4c_attention_find_lanes(const nd4c_attention_job *j, int64_t heads, int64
 }
 
 void nd4c_attention_attend(const nd4c_attention_job *j, int64_t index, nd4c_attend_panel *p, void *buffer) {
-  const int64_t first = index % j->panels * j->loops->lanes, heads = index / j->panels;
+  const int64_t first = index % j->panels * j->panel_rows, heads = index / j->panels;
   nd4c_attention_find_keys(j, heads, p);
-  p->lanes = least(j->loops->lanes, j->rows - first);
+  p->lanes = least(j->panel_rows, j->rows - first);
   nd4c_attention_find_lanes(j, heads, first, p->lanes, p->lane);
   j->loops->attend(p, buffer);
 }

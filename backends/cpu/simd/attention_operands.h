@@ -15,8 +15,8 @@ typedef struct nd4c_attention_job {
   const nd4c_attend_loops *loops;
   int64_t bytes; /* of an element */
   int64_t batch, q_heads, kv_heads, queries, keys, past, mask_keys;
-  int64_t rows;   /* queries that read the same keys: of all heads that share a head of k and v */
-  int64_t panels; /* of so many rows, for `loops` */
+  int64_t rows;               /* queries that read the same keys: of all heads that share a head of k and v */
+  int64_t panel_rows, panels; /* rows of a panel, for `loops`, and the panels of all rows */
   bool is_causal;
   int64_t left, right;
   char *to; /* what y names, to write */
@@ -31,6 +31,8 @@ typedef struct nd4c_attention_job {
 bool nd4c_attention_usable(const nd4c_call *call, char *reason, size_t reason_size);
 /* All but the lengths. */
 nd4c_attention_job nd4c_attention_read(const nd4c_call *call);
+/* Divides the rows into panels of another size: a multiple of the lanes of `loops`, at most ND4C_ATTEND_LANES. */
+void nd4c_attention_divide(nd4c_attention_job *j, int64_t panel_rows);
 /* Checks the lengths of keys and copies them; lengths: room for one of each batch. */
 nd4c_status nd4c_attention_read_lengths(const nd4c_call *call, int64_t *lengths, nd4c_attention_job *j);
 

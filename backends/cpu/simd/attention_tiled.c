@@ -66,6 +66,7 @@ static int64_t workers_of(const nd4c_call *call) {
 static work work_of(const nd4c_call *call) {
   work w = {.job = nd4c_attention_read(call), .panel_rows = ND4C_TILED_QUERIES, .buffers = call->scratch};
   const nd4c_attention_job *j = &w.job;
+  nd4c_attention_divide(&w.job, ND4C_TILED_GROUP); /* compute_again counts so */
   if (j->batch * j->kv_heads * j->rows < 4 * ND4C_TILED_QUERIES * workers_of(call)) {
     w.panel_rows = SHORT;
   }

@@ -16,8 +16,9 @@
 
 extern const nd4c_attention_table ND4C_LEVEL_NAME(nd4c_attention_table);
 
-/* Keys of a block: their scores with a panel of queries stay in the L1 cache. */
-enum { KEYS = 128 };
+/* Keys of a block, in whole tiles: their scores with two vectors of queries stay in the L1 cache. */
+enum { KEYS = 128 / TILE_ROWS * TILE_ROWS };
+_Static_assert(TILE_ROWS % 2 == 0, "parts of a block begin with whole pairs of keys");
 
 #define ND4C_TEMPLATE "kernels/cpu/attention/loops.h"
 #define ND4C_KINDS ND4C_WIDE_FLOAT

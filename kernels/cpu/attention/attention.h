@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Most queries of a panel at any level, and most runs of keys. */
-enum { ND4C_ATTEND_LANES = 32, ND4C_ATTEND_SPARE = 3, ND4C_ATTEND_RUNS = 2 };
+/* Most queries of a panel, and most runs of keys. */
+enum { ND4C_ATTEND_LANES = 128, ND4C_ATTEND_SPARE = 3, ND4C_ATTEND_RUNS = 2 };
 
 /* How operands are stored: as the numbers of the loops, or as halves that f32 computes with. */
 typedef enum nd4c_attend_storage { ND4C_ATTEND_PLAIN, ND4C_ATTEND_BFLOAT16, ND4C_ATTEND_FLOAT16 } nd4c_attend_storage;
@@ -46,10 +46,11 @@ typedef struct nd4c_attend_panel {
 } nd4c_attend_panel;
 
 typedef struct nd4c_attend_loops {
-  int64_t lanes; /* of a panel, at most */
-  /* Bytes of the buffer of `attend`. */
-  int64_t (*buffer_bytes)(int64_t head, int64_t v_head, nd4c_attend_storage storage);
-  /* y = softmax(softcap(scale q k^T) + mask) v of all lanes; 0 for a lane that takes no key. For one thread. */
+  int64_t lanes; /* that are computed together: panels have a multiple of them, the last one of all queries aside */
+  /* Bytes of the buffer of `attend` for panels of so many lanes. */
+  int64_t (*buffer_bytes)(int64_t lanes, int64_t head, int64_t v_head, nd4c_attend_storage storage);
+  /* y = softmax(softcap(scale q k^T) + mask) v of all lanes; 0 for a lane that takes no key. What a lane gives does not
+   * depend on how many lanes the panel has. For one thread. */
   void (*attend)(const nd4c_attend_panel *panel, void *buffer);
 } nd4c_attend_loops;
 

@@ -1,30 +1,41 @@
 /* Attention of one float: a template of each_dtype.h with the names of gemm_vector.h, which attention.c includes.
  *
- * A panel has two vectors of queries, one query a lane. Scores of a block of keys are the product k q^T, and results
- * the product v^T scores: k and v are read where they lie, only q is packed, and the softmax of every query runs down a
- * lane. A running maximum and a running sum make later blocks correct earlier ones. */
+ * A panel passes in parts of two vectors of queries, one query a lane. Scores of a block of keys are the product k q^T,
+ * and results the product v^T scores: only q is packed, and the softmax of every query runs down a lane. A running
+ * maximum and a running sum make later blocks correct earlier ones. All parts take a block of keys before the next
+ * block, so that its keys and values are read, and copied or widened, once for all of them. What a part computes does
+ * not depend on the other parts. */
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(T), NAME(WIDE) = 2 * NAME(LANES) };
-_Static_assert((int)NAME(WIDE) <= (int)ND4C_ATTEND_LANES, "room for a panel's lanes");
+enum { NAME(PARTS) = ND4C_ATTEND_LANES / NAME(WIDE) };
 
 #include "kernels/cpu/contraction/gemm_strip.h"
 
-/* The running state of a panel: `width` lanes are computed, WIDE apart. */
+/* A block of keys with their values, as the parts read it. */
+typedef struct NAME(block) {
+  int64_t first, count; /* the number of the first one among all keys */
+  const T *k, *v;
+  const uint16_t *k_halves; /* for pairs of bfloat16, instead of k */
+  int64_t k_step, k_feature, v_step, v_feature;
+} NAME(block);
+
+/* The running state of a part: `width` lanes are computed, WIDE apart. */
 typedef struct NAME(state) {
   const nd4c_attend_panel *panel;
-  int64_t width;
-  T factor;           /* for scores, unless q holds the scale already: then 1 */
-  T *q, *scores;      /* [head] and [KEYS] of WIDE lanes */
-  T *y, *part;        /* [v_head] of them: of all blocks so far, and of one */
-  T *k, *v;           /* a block's keys and values, if they are stored as halves */
-  bool pairs;         /* products of pairs of bfloat16: */
-  uint32_t *q_pairs;  /* [head / 2] of WIDE lanes */
-  uint32_t *shares;   /* [KEYS / 2] of them: what weighs two values */
-  uint32_t *v_pairs;  /* [KEYS / 2, v_head]: values of two keys side by side */
-  bool any, careful;  /* y holds earlier blocks; values whose share is 0 are skipped */
-  T top[NAME(WIDE)];  /* the largest score so far */
-  T sum[NAME(WIDE)];  /* of e^(score - top) */
-  T back[NAME(WIDE)]; /* what corrects earlier sums: e^(top before - top) */
+  const nd4c_attend_lane *lane;
+  int64_t lanes, width, first, last; /* first, last: the keys that any of the lanes takes */
+  T factor;                          /* for scores, unless q holds the scale already: then 1 */
+  T *q, *scores;                     /* [head] and [KEYS] of WIDE lanes */
+  T *y, *part;                       /* [v_head] of them: of all blocks so far, and of one */
+  T *k, *v;                          /* a block's keys and values, if they are copied or widened */
+  bool pairs;                        /* products of pairs of bfloat16: */
+  uint32_t *q_pairs;                 /* [head / 2] of WIDE lanes */
+  uint32_t *shares;                  /* [KEYS / 2] of them: what weighs two values */
+  uint32_t *v_pairs;                 /* [KEYS / 2, v_head]: values of two keys side by side */
+  bool any, careful;                 /* y holds earlier blocks; values whose share is 0 are skipped */
+  T top[NAME(WIDE)];                 /* the largest score so far */
+  T sum[NAME(WIDE)];                 /* of e^(score - top) */
+  T back[NAME(WIDE)];                /* what corrects earlier sums: e^(top before - top) */
 } NAME(state);
 
 /* -- operands --------------------------------------------------------------------------------------------------- */
@@ -61,9 +72,8 @@ static bool NAME(scales_exactly)(double scale) {
 
 /* True if four lanes from `l` on are evenly spaced, `step` elements apart, in rows without gaps: then squares of f32
  * are transposed in registers. `at`: the addresses of their rows. */
-static bool NAME(are_square)(const nd4c_attend_panel *p, int64_t l, int64_t feature, const void *const *at,
-                             int64_t *step) {
-  if (sizeof(T) != sizeof(uint32_t) || p->storage != ND4C_ATTEND_PLAIN || feature != 1 || l + 4 > p->lanes) {
+static bool NAME(are_square)(const NAME(state) * s, int64_t l, int64_t feature, const void *const *at, int64_t *step) {
+  if (sizeof(T) != sizeof(uint32_t) || s->panel->storage != ND4C_ATTEND_PLAIN || feature != 1 || l + 4 > s->lanes) {
     return false;
   }
   const T *rows[4] = {at[0], at[1], at[2], at[3]};
@@ -73,7 +83,7 @@ static bool NAME(are_square)(const nd4c_attend_panel *p, int64_t l, int64_t feat
 
 /* Queries l to l + 3, whose features lie side by side. */
 static void NAME(load_square)(NAME(state) * s, int64_t l, int64_t step) {
-  const T *q = s->panel->lane[l].q;
+  const T *q = s->lane[l].q;
   int64_t i = 0;
   for (; i + 4 <= s->panel->head; i += 4) {
     nd4c_transpose_4((const void *)(q + i), step, (void *)(s->q + i * NAME(WIDE) + l), NAME(WIDE));
@@ -90,11 +100,11 @@ static void NAME(load_square)(NAME(state) * s, int64_t l, int64_t step) {
 static bool NAME(load_pairs)(NAME(state) * s) {
   const nd4c_attend_panel *p = s->panel;
   const int64_t words = p->head / 2;
-  if (!s->pairs || p->q_feature != 1 || words % 4 != 0 || p->lanes % 4 != 0) {
+  if (!s->pairs || p->q_feature != 1 || words % 4 != 0 || s->lanes % 4 != 0) {
     return false;
   }
-  for (int64_t l = 0; l < p->lanes; l += 4) {
-    const uint16_t *rows[4] = {p->lane[l].q, p->lane[l + 1].q, p->lane[l + 2].q, p->lane[l + 3].q};
+  for (int64_t l = 0; l < s->lanes; l += 4) {
+    const uint16_t *rows[4] = {s->lane[l].q, s->lane[l + 1].q, s->lane[l + 2].q, s->lane[l + 3].q};
     const int64_t step = rows[1] - rows[0];
     if (step % 2 != 0 || (uintptr_t)rows[0] % sizeof(uint32_t) != 0 || rows[2] - rows[1] != step ||
         rows[3] - rows[2] != step) {
@@ -105,7 +115,7 @@ static bool NAME(load_pairs)(NAME(state) * s) {
     }
   }
   for (int64_t i = 0; i < words; i++) {
-    for (int64_t l = p->lanes; l < s->width; l++) {
+    for (int64_t l = s->lanes; l < s->width; l++) {
       s->q_pairs[i * NAME(WIDE) + l] = 0;
     }
   }
@@ -115,10 +125,10 @@ static bool NAME(load_pairs)(NAME(state) * s) {
 static void NAME(load_queries)(NAME(state) * s, T factor) {
   const nd4c_attend_panel *p = s->panel;
   int64_t l = 0, step;
-  while (l < p->lanes) {
-    const nd4c_attend_lane *lane = &p->lane[l];
+  while (l < s->lanes) {
+    const nd4c_attend_lane *lane = &s->lane[l];
     const void *rows[] = {lane[0].q, lane[1].q, lane[2].q, lane[3].q};
-    if (NAME(are_square)(p, l, p->q_feature, rows, &step)) {
+    if (NAME(are_square)(s, l, p->q_feature, rows, &step)) {
       NAME(load_square)(s, l, step);
       l += 4;
       continue;
@@ -130,7 +140,7 @@ static void NAME(load_queries)(NAME(state) * s, T factor) {
   }
   for (int64_t i = 0; i < p->head; i++) {
     T *row = s->q + i * NAME(WIDE);
-    for (l = p->lanes; l < s->width; l++) {
+    for (l = s->lanes; l < s->width; l++) {
       row[l] = 0;
     }
     for (l = 0; l < s->width; l += NAME(LANES)) {
@@ -166,26 +176,25 @@ static inline T NAME(biased)(T score, T bias) {
 static void NAME(mask_scores)(const NAME(state) * s, int64_t first, int64_t count) {
   const nd4c_attend_panel *p = s->panel;
   for (int64_t i = 0; p->mask_is_shared && i < count; i++) {
-    T bias = NAME(bias_at)(p, p->lane[0].mask, (first + i) * p->mask_step);
+    T bias = NAME(bias_at)(p, s->lane[0].mask, (first + i) * p->mask_step);
     T *row = s->scores + i * NAME(WIDE);
     for (int64_t l = 0; l < NAME(WIDE); l++) {
       row[l] = NAME(biased)(row[l], bias);
     }
   }
-  for (int64_t l = 0; !p->mask_is_shared && l < p->lanes; l++) {
+  for (int64_t l = 0; !p->mask_is_shared && l < s->lanes; l++) {
     T *column = s->scores + l;
     for (int64_t i = 0; i < count; i++) {
       column[i * NAME(WIDE)] =
-          NAME(biased)(column[i * NAME(WIDE)], NAME(bias_at)(p, p->lane[l].mask, (first + i) * p->mask_step));
+          NAME(biased)(column[i * NAME(WIDE)], NAME(bias_at)(p, s->lane[l].mask, (first + i) * p->mask_step));
     }
   }
 }
 
 /* Leaves out the keys beyond each lane's own bounds. */
 static void NAME(bound_scores)(const NAME(state) * s, int64_t first, int64_t count) {
-  const nd4c_attend_panel *p = s->panel;
-  for (int64_t l = 0; l < p->lanes; l++) {
-    int64_t from = p->lane[l].first - first, to = p->lane[l].last - first;
+  for (int64_t l = 0; l < s->lanes; l++) {
+    int64_t from = s->lane[l].first - first, to = s->lane[l].last - first;
     T *column = s->scores + l;
     for (int64_t i = 0; i < from && i < count; i++) {
       column[i * NAME(WIDE)] = -(T)INFINITY;
@@ -234,6 +243,11 @@ ND4C_INLINED V NAME(exponential)(V x) {
 #if defined(__AVX512F__)
   return sizeof(T) == 4 ? (V)nd4c_exp_sixteen((__m512)x) : (V)nd4c_exp_eight((__m512d)x);
 #else
+#if defined(__AVX2__) && defined(__FMA__)
+  if (sizeof(T) == 4) {
+    return (V)nd4c_exp_eight_f32((__m256)x);
+  }
+#endif
   T e[NAME(LANES)];
   STORE(e, x);
   for (int l = 0; l < NAME(LANES); l++) {
@@ -317,15 +331,17 @@ static void NAME(weigh_some)(const NAME(state) * s, const T *v, int64_t step, in
   }
 }
 
-/* Adds the block's results to the earlier ones, whose largest scores are corrected. A sum for each block keeps the
- * error small where there are many keys. */
-static void NAME(add_values)(const NAME(state) * s, const T *v, int64_t step, int64_t feature, int64_t count) {
+/* Adds the results of `count` keys of a block, from key `from` on, to the earlier ones, whose largest scores are
+ * corrected. v: their values; NULL: in pairs. A sum for each block keeps the error small where there are many keys. */
+static void NAME(add_values)(const NAME(state) * s, const T *v, int64_t step, int64_t feature, int64_t from,
+                             int64_t count) {
   T *y = s->any ? s->part : s->y;
   if (s->careful) {
     NAME(weigh_some)(s, v, step, feature, count, y);
   } else if (s->pairs) {
     const int64_t pairs = (count + 1) / 2;
-    pair_product(s->panel->v_head, s->width, pairs, (const uint16_t *)s->v_pairs, 2, 2 * s->panel->v_head, s->shares,
+    const uint32_t *v_pairs = s->v_pairs + from / 2 * s->panel->v_head;
+    pair_product(s->panel->v_head, s->width, pairs, (const uint16_t *)v_pairs, 2, 2 * s->panel->v_head, s->shares,
                  (float *)y);
   } else {
     NAME(weigh)(s, v, step, feature, count, y);
@@ -359,7 +375,7 @@ static void NAME(store)(nd4c_attend_storage storage, void *y, int64_t at, T valu
 
 /* Results l to l + 3, whose features lie side by side. */
 static void NAME(store_square)(const NAME(state) * s, int64_t l, int64_t step) {
-  T *y = s->panel->lane[l].y;
+  T *y = s->lane[l].y;
   int64_t i = 0;
   for (; i + 4 <= s->panel->v_head; i += 4) {
     nd4c_transpose_4((const void *)(s->y + i * NAME(WIDE) + l), NAME(WIDE), (void *)(y + i), step);
@@ -381,9 +397,9 @@ static void NAME(store_halves)(const NAME(state) * s, int64_t l) {
   }
   for (int64_t lane = 0; lane < 4; lane++) {
     if (p->storage == ND4C_ATTEND_BFLOAT16) {
-      nd4c_narrow_bfloat16(p->v_head, rows + lane * p->v_head, p->lane[l + lane].y);
+      nd4c_narrow_bfloat16(p->v_head, rows + lane * p->v_head, s->lane[l + lane].y);
     } else {
-      nd4c_narrow_float16(p->v_head, rows + lane * p->v_head, p->lane[l + lane].y);
+      nd4c_narrow_float16(p->v_head, rows + lane * p->v_head, s->lane[l + lane].y);
     }
   }
 }
@@ -392,15 +408,15 @@ static void NAME(store_results)(const NAME(state) * s) {
   const nd4c_attend_panel *p = s->panel;
   const bool halves = sizeof(T) == sizeof(float) && p->storage != ND4C_ATTEND_PLAIN && p->y_feature == 1;
   int64_t l = 0, step;
-  while (l < p->lanes) {
-    const nd4c_attend_lane *lane = &p->lane[l];
-    if (halves && p->v_head % 4 == 0 && l + 4 <= p->lanes) {
+  while (l < s->lanes) {
+    const nd4c_attend_lane *lane = &s->lane[l];
+    if (halves && p->v_head % 4 == 0 && l + 4 <= s->lanes) {
       NAME(store_halves)(s, l);
       l += 4;
       continue;
     }
     const void *rows[] = {lane[0].y, lane[1].y, lane[2].y, lane[3].y};
-    if (NAME(are_square)(p, l, p->y_feature, rows, &step)) {
+    if (NAME(are_square)(s, l, p->y_feature, rows, &step)) {
       NAME(store_square)(s, l, step);
       l += 4;
       continue;
@@ -428,125 +444,4 @@ static void NAME(finish)(const NAME(state) * s) {
   NAME(store_results)(s);
 }
 
-/* -- blocks ----------------------------------------------------------------------------------------------------- */
-
-/* Pairs of values and of their shares. A value without a second one is paired with itself, whose share is then 0. */
-static void NAME(pair_values)(NAME(state) * s, const uint16_t *v, int64_t step, int64_t count) {
-  for (int64_t i = 0; i < count; i += 2) {
-    pair_up(s->panel->v_head, v + i * step, v + (i + 1 < count ? i + 1 : i) * step,
-            s->v_pairs + i / 2 * s->panel->v_head);
-  }
-  for (int64_t l = 0; count % 2 != 0 && l < s->width; l++) {
-    s->scores[count * NAME(WIDE) + l] = 0;
-  }
-  pair_rows((count + 1) / 2, s->width, (const float *)s->scores, s->shares);
-}
-
-/* Whether all products of the panel can be of pairs. */
-static bool NAME(can_pair)(const nd4c_attend_panel *p) {
-  bool can = sizeof(T) == sizeof(float) && p->pairs && p->storage == ND4C_ATTEND_BFLOAT16 && p->head % 2 == 0;
-  for (int64_t r = 0; r < p->runs; r++) {
-    can = can && p->run[r].k_feature == 1 && p->run[r].v_feature == 1;
-  }
-  return can;
-}
-
-/* Keys [at, at + count) of a run. */
-static void NAME(block)(NAME(state) * s, const nd4c_attend_run *run, int64_t at, int64_t count) {
-  const nd4c_attend_panel *p = s->panel;
-  int64_t k_at = at * run->k_step, v_at = at * run->v_step;
-  if (p->storage == ND4C_ATTEND_PLAIN) {
-    NAME(multiply_keys)(s, (const T *)run->k + k_at, run->k_step, run->k_feature, count);
-  } else if (s->pairs) {
-    pair_product(count, s->width, p->head / 2, (const uint16_t *)run->k + k_at, run->k_step, 2, s->q_pairs,
-                 (float *)s->scores);
-  } else {
-    NAME(widen)(p->storage, count, p->head, (const uint16_t *)run->k + k_at, run->k_step, run->k_feature, s->k);
-    NAME(multiply_keys)(s, s->k, p->head, 1, count);
-  }
-  NAME(finish_scores)(s, run->first + at, count);
-  if (s->pairs) {
-    NAME(soften)(s, count, 2, sizeof(T) == sizeof(float));
-  } else if (s->width == NAME(LANES)) {
-    NAME(soften)(s, count, 1, false);
-  } else {
-    NAME(soften)(s, count, 2, false);
-  }
-  if (p->storage == ND4C_ATTEND_PLAIN) {
-    NAME(add_values)(s, (const T *)run->v + v_at, run->v_step, run->v_feature, count);
-  } else {
-    if (s->pairs && !s->careful) {
-      NAME(pair_values)(s, (const uint16_t *)run->v + v_at, run->v_step, count);
-    } else {
-      NAME(widen)(p->storage, count, p->v_head, (const uint16_t *)run->v + v_at, run->v_step, run->v_feature, s->v);
-    }
-    NAME(add_values)(s, s->v, p->v_head, 1, count);
-  }
-  s->any = true;
-}
-
-/* All keys that any lane takes. Blocks of a run have about the same length. */
-static void NAME(all_blocks)(NAME(state) * s) {
-  const nd4c_attend_panel *p = s->panel;
-  int64_t first = p->lane[0].first, last = p->lane[0].last;
-  for (int64_t l = 0; l < NAME(WIDE); l++) {
-    s->top[l] = -(T)INFINITY;
-    s->sum[l] = 0;
-    if (l < p->lanes) {
-      first = p->lane[l].first < first ? p->lane[l].first : first;
-      last = p->lane[l].last > last ? p->lane[l].last : last;
-    }
-  }
-  s->any = false;
-  for (int64_t r = 0; r < p->runs; r++) {
-    const nd4c_attend_run *run = &p->run[r];
-    int64_t from = first > run->first ? first - run->first : 0;
-    int64_t to = last - run->first < run->count ? last - run->first : run->count;
-    int64_t blocks = to > from ? (to - from + KEYS - 1) / KEYS : 0;
-    for (int64_t count; from < to; from += count, blocks--) {
-      count = (to - from + blocks - 1) / blocks;
-      count = (count + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
-      count = count > KEYS ? KEYS : count;
-      count = count > to - from ? to - from : count;
-      NAME(block)(s, run, from, count);
-    }
-  }
-}
-
-static int64_t NAME(buffer_bytes)(int64_t head, int64_t v_head, nd4c_attend_storage storage) {
-  int64_t wide = (head + 2 * v_head + KEYS) * NAME(WIDE);
-  int64_t widened = storage == ND4C_ATTEND_PLAIN ? 0 : KEYS * (head + v_head);
-  int64_t pairs = storage == ND4C_ATTEND_BFLOAT16 ? ((head + KEYS) * NAME(WIDE) + KEYS * v_head) / 2 : 0;
-  return (wide + widened + pairs) * (int64_t)sizeof(T);
-}
-
-static void NAME(attend)(const nd4c_attend_panel *panel, void *buffer) {
-  NAME(state) s = {.panel = panel, .width = panel->lanes > NAME(LANES) ? NAME(WIDE) : NAME(LANES), .q = buffer};
-  s.scores = s.q + panel->head * NAME(WIDE);
-  s.y = s.scores + KEYS * NAME(WIDE);
-  s.part = s.y + panel->v_head * NAME(WIDE);
-  s.k = s.part + panel->v_head * NAME(WIDE);
-  s.v = s.k + KEYS * panel->head;
-  s.pairs = NAME(can_pair)(panel);
-  s.q_pairs = (uint32_t *)(void *)(s.v + KEYS * panel->v_head);
-  s.shares = s.q_pairs + panel->head / 2 * NAME(WIDE);
-  s.v_pairs = s.shares + KEYS / 2 * NAME(WIDE);
-  s.factor = (T)panel->scale;
-  if (!NAME(load_pairs)(&s)) {
-    bool exact = NAME(scales_exactly)(panel->scale);
-    s.factor = exact ? 1 : (T)panel->scale;
-    NAME(load_queries)(&s, exact ? (T)panel->scale : 1);
-    if (s.pairs) {
-      pair_rows(panel->head / 2, s.width, (const float *)s.q, s.q_pairs);
-    }
-  }
-  NAME(all_blocks)(&s);
-  if (s.any && !NAME(is_finite)(&s)) {
-    s.careful = true;
-    NAME(all_blocks)(&s);
-  }
-  NAME(finish)(&s);
-}
-
-static const nd4c_attend_loops NAME(loops) = {
-    .lanes = NAME(WIDE), .buffer_bytes = NAME(buffer_bytes), .attend = NAME(attend)};
+#include "kernels/cpu/attention/blocks.h"

@@ -29,16 +29,29 @@
   TALL_STEP(vectors, "(%[b],%[b_row],2)", "2*" along, load, spread, fused) \
   TALL_STEP(vectors, "(%[fourth])", "3*" along, load, spread, fused)
 
-/* steps: TALL_ONE or TALL_FOUR. floats, doubles: bytes, as they say. vectors: a constant where this is expanded. */
-#define TALL_RUN(steps, floats, doubles)                                           \
-  if (sizeof(T) == 4 && vectors == 2) {                                            \
-    TALL_ASSEMBLY(2, steps(2, floats, "vmovups", "vbroadcastss", "vfmadd231ps"));  \
-  } else if (sizeof(T) == 4) {                                                     \
-    TALL_ASSEMBLY(1, steps(1, floats, "vmovups", "vbroadcastss", "vfmadd231ps"));  \
-  } else if (vectors == 2) {                                                       \
-    TALL_ASSEMBLY(2, steps(2, doubles, "vmovupd", "vbroadcastsd", "vfmadd231pd")); \
-  } else {                                                                         \
-    TALL_ASSEMBLY(1, steps(1, doubles, "vmovupd", "vbroadcastsd", "vfmadd231pd")); \
+/* The same where the rows of a lie side by side, `size` bytes apart, and its columns a_step bytes. third: column 3. */
+#define TALL_BESIDE(vectors, b, at, size, load, spread, fused)                                                  \
+  TALL_LOAD_##vectors(load, b) TALL_ROW_##vectors("0*" size at, 0, spread, fused)                               \
+      TALL_ROW_##vectors("1*" size at, 1, spread, fused) TALL_ROW_##vectors("2*" size at, 2, spread, fused)     \
+          TALL_ROW_##vectors("3*" size at, 3, spread, fused) TALL_ROW_##vectors("4*" size at, 4, spread, fused) \
+              TALL_ROW_##vectors("5*" size at, 5, spread, fused)
+#define TALL_FOUR_BESIDE(vectors, size, load, spread, fused)                                 \
+  TALL_BESIDE(vectors, "(%[b])", "(%[a])", size, load, spread, fused)                        \
+  TALL_BESIDE(vectors, "(%[b],%[b_row])", "(%[a],%[a_step])", size, load, spread, fused)     \
+  TALL_BESIDE(vectors, "(%[b],%[b_row],2)", "(%[a],%[a_step],2)", size, load, spread, fused) \
+  TALL_BESIDE(vectors, "(%[fourth])", "(%[third])", size, load, spread, fused)
+
+/* steps: TALL_ONE, TALL_FOUR or TALL_FOUR_BESIDE. place: ROWS or COLUMNS, what they need of a. floats,
+ * doubles: bytes, as the steps say. vectors: a constant where this is expanded. */
+#define TALL_RUN(place, steps, floats, doubles)                                           \
+  if (sizeof(T) == 4 && vectors == 2) {                                                   \
+    TALL_ASSEMBLY(place, 2, steps(2, floats, "vmovups", "vbroadcastss", "vfmadd231ps"));  \
+  } else if (sizeof(T) == 4) {                                                            \
+    TALL_ASSEMBLY(place, 1, steps(1, floats, "vmovups", "vbroadcastss", "vfmadd231ps"));  \
+  } else if (vectors == 2) {                                                              \
+    TALL_ASSEMBLY(place, 2, steps(2, doubles, "vmovupd", "vbroadcastsd", "vfmadd231pd")); \
+  } else {                                                                                \
+    TALL_ASSEMBLY(place, 1, steps(1, doubles, "vmovupd", "vbroadcastsd", "vfmadd231pd")); \
   }
 
 #define TALL_SUMS_1                                                                                                  \
@@ -48,12 +61,14 @@
   TALL_SUMS_1, [s01] "+x"(sum[0][1]), [s11] "+x"(sum[1][1]), [s21] "+x"(sum[2][1]), [s31] "+x"(sum[3][1]), \
       [s41] "+x"(sum[4][1]), [s51] "+x"(sum[5][1])
 
+#define TALL_A_ROWS [a] "r"(a), [below] "r"(below), [a_row] "r"(a_row)
+#define TALL_A_COLUMNS [a] "r"(a), [a_step] "r"(a_step), [third] "r"(a + 3 * a_step)
+
 /* fourth: row 3 of b. */
-#define TALL_ASSEMBLY(vectors, text)                                                                     \
-  __asm__ volatile(text                                                                                  \
-                   : TALL_SUMS_##vectors                                                                 \
-                   : [a] "r"(a), [below] "r"(below), [a_row] "r"(a_row), [b] "r"(b), [b_row] "r"(b_row), \
-                     [fourth] "r"(b + 3 * b_row)                                                         \
+#define TALL_ASSEMBLY(place, vectors, text)                                                      \
+  __asm__ volatile(text                                                                          \
+                   : TALL_SUMS_##vectors                                                         \
+                   : TALL_A_##place, [b] "r"(b), [b_row] "r"(b_row), [fourth] "r"(b + 3 * b_row) \
                    : "xmm12", "xmm13", "xmm14", "memory")
 
 /* Prefetches what four steps reach: lines that four elements may share are asked for once. */
@@ -67,22 +82,28 @@ ND4C_INLINED void NAME(tall_prefetch)(NAME(ahead) * ahead) {
   ahead->from += 4 * ahead->step;
 }
 
+/* How a lies: the elements of a row side by side; the rows of a strip so, too, one element of each after the other; the
+ * rows of a strip alone; or neither. */
+typedef enum NAME(tall_a) { NAME(A_ALONG), NAME(A_PACKED), NAME(A_BESIDE), NAME(A_APART) } NAME(tall_a);
+
 /* Adds k products to each sum of a strip. a_row, b_row: bytes from row to row. a_step: bytes from element to element of
- * a row of a. elements: the same in elements if it is 1 or TILE_ROWS, else 0; a constant where this is called. */
-ND4C_INLINED void NAME(tall_terms)(int vectors, int elements, int64_t k, const char *a, int64_t a_row, int64_t a_step,
-                                   const char *b, int64_t b_row, NAME(ahead) * ahead, V sum[][2]) {
+ * a row of a. lies: a constant where this is called. */
+ND4C_INLINED void NAME(tall_terms)(int vectors, NAME(tall_a) lies, int64_t k, const char *a, int64_t a_row,
+                                   int64_t a_step, const char *b, int64_t b_row, NAME(ahead) * ahead, V sum[][2]) {
   const char *below = a + 3 * a_row;
   int64_t i = 0;
   for (; i + 4 <= k; i += 4) {
     NAME(tall_prefetch)(ahead);
-    if (elements == 1) {
-      TALL_RUN(TALL_FOUR, "4", "8")
-    } else if (elements == TILE_ROWS) {
-      TALL_RUN(TALL_FOUR, "24", "48")
+    if (lies == NAME(A_ALONG)) {
+      TALL_RUN(ROWS, TALL_FOUR, "4", "8")
+    } else if (lies == NAME(A_PACKED)) {
+      TALL_RUN(ROWS, TALL_FOUR, "24", "48")
+    } else if (lies == NAME(A_BESIDE)) {
+      TALL_RUN(COLUMNS, TALL_FOUR_BESIDE, "4", "8")
     } else {
 #pragma GCC unroll 4
       for (int step = 0; step < 4; step++) {
-        TALL_RUN(TALL_ONE, "0", "0")
+        TALL_RUN(ROWS, TALL_ONE, "0", "0")
         a += a_step, below += a_step, b += b_row;
       }
       continue;
@@ -90,7 +111,7 @@ ND4C_INLINED void NAME(tall_terms)(int vectors, int elements, int64_t k, const c
     a += 4 * a_step, below += 4 * a_step, b += 4 * b_row;
   }
   for (; i < k; i++) {
-    TALL_RUN(TALL_ONE, "0", "0")
+    TALL_RUN(ROWS, TALL_ONE, "0", "0")
     a += a_step, below += a_step, b += b_row;
   }
   ahead->from += (k % 4) * ahead->step;
@@ -112,8 +133,8 @@ ND4C_INLINED void NAME(tall_store)(int vectors, bool whole, int64_t last, T *y, 
   }
 }
 
-/* One strip, as strip_any computes it; `ending` is not NULL. vectors, whole, elements: constants. */
-ND4C_INLINED void NAME(tall_strip)(int vectors, bool whole, int64_t last, int elements, int64_t k, const char *a,
+/* One strip, as strip_any computes it; `ending` is not NULL. vectors, whole, lies: constants. */
+ND4C_INLINED void NAME(tall_strip)(int vectors, bool whole, int64_t last, NAME(tall_a) lies, int64_t k, const char *a,
                                    int64_t a_row, int64_t a_step, const char *b, int64_t b_row, NAME(ahead) * ahead,
                                    T *y, int64_t y_row, bool adds, int64_t sum_terms, const NAME(ending) * ending) {
   for (int64_t first = 0, terms; first == 0 || first < k; first += terms) {
@@ -126,7 +147,7 @@ ND4C_INLINED void NAME(tall_strip)(int vectors, bool whole, int64_t last, int el
         __builtin_prefetch(y + r * y_row);
       }
     }
-    NAME(tall_terms)(vectors, elements, terms, a + first * a_step, a_row, a_step, b + first * b_row, b_row, ahead, sum);
+    NAME(tall_terms)(vectors, lies, terms, a + first * a_step, a_row, a_step, b + first * b_row, b_row, ahead, sum);
     if (adds || first > 0) {
       NAME(add_rows)(TILE_ROWS, vectors, whole, last, y, y_row, sum);
     }
@@ -155,11 +176,13 @@ ND4C_INLINED void NAME(tall_strips_of)(int vectors, bool whole, TALL_PARAMETERS)
   for (int64_t strip = 0; strip < strips; strip++, a += a_strip, y += TILE_ROWS * y_row) {
     const char *from = (const void *)a;
     if (a_step == 1) {
-      NAME(tall_strip)(vectors, whole, last, 1, TALL_ARGUMENTS);
+      NAME(tall_strip)(vectors, whole, last, NAME(A_ALONG), TALL_ARGUMENTS);
     } else if (a_step == TILE_ROWS) {
-      NAME(tall_strip)(vectors, whole, last, TILE_ROWS, TALL_ARGUMENTS);
+      NAME(tall_strip)(vectors, whole, last, NAME(A_PACKED), TALL_ARGUMENTS);
+    } else if (a_row == 1) {
+      NAME(tall_strip)(vectors, whole, last, NAME(A_BESIDE), TALL_ARGUMENTS);
     } else {
-      NAME(tall_strip)(vectors, whole, last, 0, TALL_ARGUMENTS);
+      NAME(tall_strip)(vectors, whole, last, NAME(A_APART), TALL_ARGUMENTS);
     }
     here.y += TILE_ROWS * here.y_row;
     here.addend += here.addend != NULL ? TILE_ROWS * here.addend_row : 0;

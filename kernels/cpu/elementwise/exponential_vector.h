@@ -82,6 +82,13 @@ static inline __m256 nd4c_exp_parts_eight_f32(__m256 x, nd4c_scale_eight_f32 *sc
   return _mm256_add_ps(_mm256_set1_ps(1), q);
 }
 
+/* e^x of eight numbers up to 0, NaN stays. */
+static inline __m256 nd4c_exp_eight_f32(__m256 x) {
+  nd4c_scale_eight_f32 scale;
+  const __m256 e = nd4c_exp_parts_eight_f32(x, &scale);
+  return _mm256_mul_ps(_mm256_mul_ps(e, scale.half), scale.rest);
+}
+
 /* Negative numbers and -0 take the second. */
 static inline __m256 nd4c_by_sign_eight_f32(__m256 x, __m256 first, __m256 second) {
   return _mm256_blendv_ps(first, second, x);
@@ -89,9 +96,7 @@ static inline __m256 nd4c_by_sign_eight_f32(__m256 x, __m256 first, __m256 secon
 
 static inline __m256 nd4c_sigmoid_eight_f32(__m256 x) {
   const __m256 one = _mm256_set1_ps(1);
-  nd4c_scale_eight_f32 scale;
-  __m256 e = nd4c_exp_parts_eight_f32(_mm256_or_ps(x, _mm256_set1_ps(-0.0f)), &scale); /* of -|x| */
-  e = _mm256_mul_ps(_mm256_mul_ps(e, scale.half), scale.rest);
+  const __m256 e = nd4c_exp_eight_f32(_mm256_or_ps(x, _mm256_set1_ps(-0.0f))); /* of -|x| */
   return _mm256_div_ps(nd4c_by_sign_eight_f32(x, one, e), _mm256_add_ps(one, e));
 }
 
