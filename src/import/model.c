@@ -357,8 +357,19 @@ static nd4c_status report_plan(const nd4c_model_plan *latest, char **text) {
   return nd4c_text_take(&told, text);
 }
 
+/* The report of a model in parts, with lines about the loops that its runs interpreted. */
+static nd4c_status report_split(nd4c_model_plan *latest, char **text) {
+  nd4c_text told = {0};
+  char *parts = NULL;
+  ND4C_TRY(nd4c_model_split_report(latest->parts, &parts));
+  nd4c_text_print(&told, "%s", parts);
+  nd4c_free(parts);
+  nd4c_onnx_loops_tell(&latest->loops, &told);
+  return nd4c_text_take(&told, text);
+}
+
 /* `latest`: the plan of the latest run, NULL: none has ended. */
-static nd4c_status report(const nd4c_model *model, const nd4c_model_plan *latest, bool interpreted, char **text) {
+static nd4c_status report(const nd4c_model *model, nd4c_model_plan *latest, bool interpreted, char **text) {
   const nd4c_model_port *odd = nd4c_model_odd_port(model);
   nd4c_text told = {0};
   if (latest == NULL && !interpreted) {
@@ -368,9 +379,10 @@ static nd4c_status report(const nd4c_model *model, const nd4c_model_plan *latest
   } else if (interpreted) {
     nd4c_text_print(&told, "interpreted, node after node: all values are outputs, arrays or not\n");
   } else if (latest->plan != NULL || latest->parts != NULL) {
-    return latest->plan != NULL ? report_plan(latest, text) : nd4c_model_split_report(latest->parts, text);
+    return latest->plan != NULL ? report_plan(latest, text) : report_split(latest, text);
   } else {
     nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", latest->need);
+    nd4c_onnx_loops_tell(&latest->loops, &told);
   }
   if ((latest != NULL || interpreted) && model->precision != ND4C_DTYPE_NONE) {
     nd4c_text_print(&told, "precision: %s was asked for (options.precision), but is not applied to interpreted nodes\n",

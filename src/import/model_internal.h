@@ -8,6 +8,7 @@
 #include "base/os_lock.h"
 #include "graph/callers.h"
 #include "graph/plan.h"
+#include "import/onnx/emission/loops.h"
 #include "import/onnx/import.h"
 #include "nd4c/calibration.h"
 #include "nd4c/model.h"
@@ -56,6 +57,7 @@ typedef struct nd4c_model_plan {
   bool has_dims;                /* its graph has, or its parts serve all shapes */
   nd4c_plan *plan;              /* NULL: the model is interpreted, all of it or between its parts */
   nd4c_model_split *parts;      /* NULL: it has none */
+  nd4c_onnx_loops loops;        /* of interpreted runs */
   char *need;                   /* why the model is interpreted; else NULL */
   char *alone;                  /* why the graph is not from the one with dims, for the report; else NULL */
   nd4c_model_key key;           /* numbers follow the struct */
@@ -136,7 +138,7 @@ bool nd4c_model_split_serve_all(const nd4c_model_split *parts);
 /* Whether an array shares memory with a constant that all runs read. */
 bool nd4c_model_split_owns(const nd4c_model_split *parts, const nd4c_array *array);
 /* Any thread, several at once: needs no turn. */
-nd4c_status nd4c_model_split_run(nd4c_model *model, nd4c_context *context, nd4c_model_split *parts,
+nd4c_status nd4c_model_split_run(const nd4c_onnx_import_options *options, nd4c_model_split *parts,
                                  const nd4c_datum *const *inputs, nd4c_datum **outputs);
 /* Their plans in order, some NULL; returns how many. */
 int32_t nd4c_model_split_plans(const nd4c_model_split *parts, nd4c_plan *const **plans);

@@ -182,12 +182,11 @@ static nd4c_status run_part(void *user, int32_t level, const nd4c_array *const *
   return failed;
 }
 
-nd4c_status nd4c_model_split_run(nd4c_model *model, nd4c_context *context, nd4c_model_split *parts,
+nd4c_status nd4c_model_split_run(const nd4c_onnx_import_options *options, nd4c_model_split *parts,
                                  const nd4c_datum *const *inputs, nd4c_datum **outputs) {
-  const nd4c_onnx_import_options options = nd4c_model_import_options(model, context);
-  parts_call call = {parts, context};
+  parts_call call = {parts, options->context};
   atomic_fetch_add_explicit(&parts->runs, 1, memory_order_relaxed);
-  return nd4c_onnx_parts_run(parts->parts, &options, run_part, &call, inputs, outputs);
+  return nd4c_onnx_parts_run(parts->parts, options, run_part, &call, inputs, outputs);
 }
 
 /* -- looking at them -------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 void nd4c_model_plan_drop(nd4c_model_plan *plan) {
   nd4c_plan_destroy(plan->plan);
   nd4c_model_split_drop(plan->parts);
+  nd4c_onnx_loops_free(&plan->loops);
   nd4c_deallocate(plan->need);
   nd4c_deallocate(plan->alone);
   nd4c_deallocate(plan);
@@ -56,9 +57,31 @@ static bool shapes_fit(const nd4c_model_plan *plan, int32_t count, const nd4c_ar
   return true;
 }
 
+nd4c_plan_options nd4c_model_plan_options(const nd4c_model *model) {
+  return (nd4c_plan_options){.struct_size = sizeof(nd4c_plan_options),
+                             .no_optimization = model->no_optimization || model->all_intermediates,
+                             .compile = model->compile,
+                             .passes = model->passes,
+                             .precision = model->precision,
+                             .calibration = model->calibration};
+}
+
+/* Makes a plan of the rounds of a loop. */
+static nd4c_status make_rounds(void *user, nd4c_context *context, const nd4c_graph *body, nd4c_plan **plan) {
+  nd4c_model *model = user;
+  const nd4c_plan_options options = nd4c_model_plan_options(model);
+  ND4C_TRY(nd4c_plan_create_told(body, context, &options, &model->telling, plan));
+  const nd4c_status status = nd4c_plan_move(*plan, NULL);
+  if (status != ND4C_OK) {
+    nd4c_plan_destroy(*plan);
+    *plan = NULL;
+  }
+  return status;
+}
+
 /* A plan's entry with its key filled in; count 0 for a plan with dims. */
-static nd4c_status make_entry(const nd4c_context *context, int32_t count, const nd4c_array *const *inputs,
-                              nd4c_model_plan **entry) {
+static nd4c_status make_entry(nd4c_model *model, const nd4c_context *context, int32_t count,
+                              const nd4c_array *const *inputs, nd4c_model_plan **entry) {
   size_t numbers = ND4C_MODEL_SETTINGS;
   for (int32_t i = 0; i < count; i++) {
     numbers += 1 + (size_t)nd4c_array_rank(inputs[i]);
@@ -69,6 +92,7 @@ static nd4c_status make_entry(const nd4c_context *context, int32_t count, const 
   int64_t *number = (int64_t *)(made + 1);
   made->key = (nd4c_model_key){context->device, atomic_load(&nd4c_config_epoch), number};
   nd4c_model_settings(context, number);
+  nd4c_onnx_loops_init(&made->loops, make_rounds, model);
   number += ND4C_MODEL_SETTINGS;
   for (int32_t i = 0; i < count; i++) {
     int32_t rank = nd4c_array_rank(inputs[i]);
@@ -79,15 +103,6 @@ static nd4c_status make_entry(const nd4c_context *context, int32_t count, const 
   }
   *entry = made;
   return ND4C_OK;
-}
-
-nd4c_plan_options nd4c_model_plan_options(const nd4c_model *model) {
-  return (nd4c_plan_options){.struct_size = sizeof(nd4c_plan_options),
-                             .no_optimization = model->no_optimization || model->all_intermediates,
-                             .compile = model->compile,
-                             .passes = model->passes,
-                             .precision = model->precision,
-                             .calibration = model->calibration};
 }
 
 nd4c_onnx_import_options nd4c_model_import_options(nd4c_model *model, nd4c_context *context) {
@@ -306,7 +321,7 @@ static nd4c_model_plan *look_up(nd4c_model *model, const nd4c_context *context, 
 
 static nd4c_status add_plan_with_dims(nd4c_model *model, nd4c_context *context, nd4c_model_plan **found) {
   nd4c_model_plan *made = NULL;
-  ND4C_TRY(make_entry(context, 0, NULL, &made));
+  ND4C_TRY(make_entry(model, context, 0, NULL, &made));
   made->has_dims = true;
   nd4c_status status = make_plan_with_dims(model, context, made);
   if (status != ND4C_OK || made->plan == NULL) {
@@ -322,7 +337,7 @@ static nd4c_status add_plan_with_dims(nd4c_model *model, nd4c_context *context, 
 static nd4c_status add_plan_for_shapes(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                                        const char *alone, nd4c_model_plan **found) {
   nd4c_model_plan *made = NULL;
-  ND4C_TRY(make_entry(context, model->input_count, inputs, &made));
+  ND4C_TRY(make_entry(model, context, model->input_count, inputs, &made));
   nd4c_status status = alone != NULL ? nd4c_model_tell_alone(alone, &made->alone) : ND4C_OK;
   status = status == ND4C_OK ? make_plan(model, context, inputs, made) : status;
   if (status != ND4C_OK) {

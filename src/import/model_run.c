@@ -86,11 +86,13 @@ static void release_data(nd4c_datum **data, int32_t count) {
   }
 }
 
-/* outputs: filled with NULL. parts NULL: all nodes are interpreted. */
-static nd4c_status interpret(nd4c_model *model, nd4c_context *context, nd4c_model_split *parts,
+/* outputs: filled with NULL. entry NULL: all is interpreted, also the rounds of loops. */
+static nd4c_status interpret(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
                              const nd4c_datum *const *inputs, nd4c_datum **outputs) {
   nd4c_onnx_import_options options = nd4c_model_import_options(model, context);
-  nd4c_status status = parts != NULL ? nd4c_model_split_run(model, context, parts, inputs, outputs)
+  nd4c_model_split *parts = entry != NULL ? entry->parts : NULL;
+  options.loops = entry != NULL ? &entry->loops : NULL;
+  nd4c_status status = parts != NULL ? nd4c_model_split_run(&options, parts, inputs, outputs)
                                      : nd4c_onnx_interpret(&model->onnx, &options, inputs, outputs);
   if (status == ND4C_OK) {
     status = own_outputs(model, context, parts, inputs, outputs);
@@ -142,23 +144,23 @@ static nd4c_status give_arrays(nd4c_model *model, nd4c_context *context, nd4c_da
 }
 
 /* `data`: room for the inputs, then for the results; zero. */
-static nd4c_status interpret_arrays(nd4c_model *model, nd4c_context *context, nd4c_model_split *parts,
+static nd4c_status interpret_arrays(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
                                     const nd4c_array *const *ordered, nd4c_array **outputs, nd4c_datum **data) {
   nd4c_datum **results = data + model->input_count;
   for (int32_t i = 0; i < model->input_count; i++) {
     /* the cast is safe: only the reference count changes */
     ND4C_TRY(nd4c_datum_of_array((nd4c_array *)(uintptr_t)ordered[i], &data[i]));
   }
-  ND4C_TRY(interpret(model, context, parts, (const nd4c_datum *const *)data, results));
+  ND4C_TRY(interpret(model, context, entry, (const nd4c_datum *const *)data, results));
   return give_arrays(model, context, results, outputs);
 }
 
-static nd4c_status run_interpreted(nd4c_model *model, nd4c_context *context, nd4c_model_split *parts,
+static nd4c_status run_interpreted(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
                                    const nd4c_array *const *ordered, nd4c_array **outputs) {
   int32_t count = model->input_count + model->output_count;
   nd4c_datum **data = NULL;
   ND4C_TRY(nd4c_allocate_or_fail((size_t)count, sizeof *data, "the values of a model", &data));
-  nd4c_status status = interpret_arrays(model, context, parts, ordered, outputs, data);
+  nd4c_status status = interpret_arrays(model, context, entry, ordered, outputs, data);
   release_data(data, count);
   nd4c_deallocate((void *)data);
   return status;
@@ -174,7 +176,7 @@ static void note_run(nd4c_model *model, bool interpreted) {
 static nd4c_status run_plan(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
                             const nd4c_run_request *request) {
   return entry->plan != NULL ? nd4c_plan_run_request(entry->plan, context, request)
-                             : run_interpreted(model, context, entry->parts, request->inputs, request->outputs);
+                             : run_interpreted(model, context, entry, request->inputs, request->outputs);
 }
 
 /* Whether a run failed because its plan with dims does not serve these shapes, and not for another reason. */

@@ -12,11 +12,10 @@
 #include "graph/modes/patches.h"
 #include "graph/plan/arenas.h"
 
-/* Address of an array on the plan's device. The common case reads two fields; otherwise another device has the current
- * contents, which are copied. Outputs count as written from here on, before the kernels run; eager copies wait for the
- * end of the run. */
-static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address,
-                          bool *committed) {
+/* The common case reads two fields; otherwise another device has the current contents, which are copied. Outputs count
+ * as written from here on, before the kernels run; eager copies wait for the end of the run. */
+nd4c_status nd4c_direct_locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address,
+                               bool *committed) {
   int64_t offset = nd4c_array_offset_bytes(array);
   void *ready = nd4c_storage_ready_address(array->storage, plan->device);
   *committed = false;
@@ -47,7 +46,7 @@ static nd4c_status apply_patches(nd4c_plan *plan, const nd4c_patch_list *list, n
   nd4c_patch *patches = list->items;
   for (int32_t i = 0; i < list->count; i++) {
     char *address = NULL;
-    ND4C_TRY(locate(plan, arrays[patches[i].port], access, &address, &patches[i].committed));
+    ND4C_TRY(nd4c_direct_locate(plan, arrays[patches[i].port], access, &address, &patches[i].committed));
     plan->began = plan->began || patches[i].committed;
     patches[i].tensor->data = address == NULL ? NULL : address + patches[i].byte_offset;
   }

@@ -22,6 +22,10 @@ struct nd4c_plan_mode {
   void (*release)(nd4c_plan *plan);
 };
 
+/* Address of an array on the device of a plan in mode direct, to be read or written next. *committed: the write ends
+ * the replicas of other devices. */
+nd4c_status nd4c_direct_locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address,
+                               bool *committed);
 /* Runs a plan in mode direct, which is a body, on addresses of its inputs and outputs, all C-contiguous. */
 nd4c_status nd4c_direct_run_at(nd4c_plan *plan, void *const *inputs, void *const *outputs);
 

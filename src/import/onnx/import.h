@@ -32,6 +32,7 @@ typedef struct nd4c_onnx_import_options {
   bool frees_all;                   /* for tests: without input_ranks, every extent becomes a dim */
   bool all_intermediates;
   int64_t loop_limit;              /* rounds after which a Loop fails */
+  struct nd4c_onnx_loops *loops;   /* emission/loops.h: plans of Loops' rounds, for runs that interpret; NULL: none */
   nd4c_progress_callback progress; /* may be NULL */
   void *user;
 } nd4c_onnx_import_options;

@@ -293,6 +293,10 @@ static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
   if (condition != 0) { /* else the number does not matter, and may be the run's */
     ND4C_TRY(read_trips(emission, &trips));
   }
+  ND4C_TRY(nd4c_onnx_run_loop(emission, loop.body, loop.carried, trips, &done));
+  if (done) {
+    return ND4C_OK;
+  }
   ND4C_TRY(rounds_open(emission, &loop));
   return run_loop(emission, &loop, trips, condition != 0);
 }

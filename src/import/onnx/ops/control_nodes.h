@@ -20,6 +20,11 @@ nd4c_status nd4c_onnx_emit_if_node(nd4c_onnx_emission *emission, const nd4c_onnx
 nd4c_status nd4c_onnx_emit_loop_node(nd4c_onnx_emission *emission, const nd4c_onnx_graph *body, int32_t carried,
                                      bool *done);
 
+/* control_rounds.c: runs a Loop of an interpreted model in a plan of its body. *done false: its rounds are to be
+ * interpreted. trips: the most rounds; the loop's condition holds. */
+nd4c_status nd4c_onnx_run_loop(nd4c_onnx_emission *emission, const nd4c_onnx_graph *body, int32_t carried,
+                               int64_t trips, bool *done);
+
 typedef struct nd4c_onnx_scan_node {
   const nd4c_onnx_graph *body;
   int32_t carried, scanned, collected;

@@ -1,0 +1,496 @@
+/* Loops of which only a run says how long their results are: the rounds run in a plan of the body, beside nodes that
+ * are interpreted. Each case gives what it gives interpreted (all_intermediates), at every number of rounds. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "import/model_internal.h"
+#include "model_parts.h"
+
+enum { WIDE = 4, THREADS = 4, RUNS = 25 };
+
+static const int64_t wide[] = {WIDE};
+
+/* A model of x [4] (or [n]), k (int64, 0-d: the number of rounds) and c (float, 0-d), with outputs y and z. Constants:
+ * one and half (float, 0-d), w [4, 4], i0 and i1 (int64, 0-d), v0 ([1]). */
+typedef struct loop_case {
+  const char *before, *node, *nodes, *outputs; /* outputs: of the body, which has the inputs i, go and v */
+  const char *reported;
+} loop_case;
+
+static const char planned[] = "rounds in a plan: node ";
+
+static const loop_case cases[] = {
+    {NULL, "Loop k - x > y z", "Identity go > on; Add v x > u; Mul u half > q", "on u q",
+     "2 steps a round in mode direct"},
+    /* data ends it */
+    {NULL, "Loop - - x > y z", "Add v one > u; ReduceSum u v0 keepdims=0 > s; Less s c > on", "on u s",
+     "in mode direct, carries float32 [4]"},
+    {NULL, "Loop k - x > y z", "Add v one > u; ReduceMax u keepdims=0 > s; Less s c > on; Mul v i1f > q", "on u q",
+     planned},
+    /* data says whether it begins */
+    {"Less one c > first", "Loop k first x > y z", "Identity go > on; Sub v x > u; Neg u > q", "on u q", planned},
+    /* at most one round */
+    {NULL, "Loop k - x > y z", "Not go > on; Sub v x > u; Neg u > q", "on u q", planned},
+    /* values of the run, constants, and the round are read */
+    {"Mul x x > m; Neg m > n", "Loop k - x > y z",
+     "Identity go > on; Cast i to=1 > f; Mul n f > a; Add a m > b; MatMul v w > p; Add p b > u; Sub u half > q",
+     "on u q", planned},
+    /* weights in another order */
+    {"Transpose w > t", "Loop k - x > y z", "Identity go > on; MatMul v t > u; Neg u > q", "on u q", planned},
+    /* only one of two is read */
+    {NULL, "Loop k - x > y - z", "Identity go > on; Sub v half > u; Neg u > q; Exp u > r", "on u q r",
+     "2 steps a round"},
+    /* what is carried is collected, and passed on as it is */
+    {NULL, "Loop k - x > y z", "Identity go > on; Identity v > u; Identity v > q", "on u q", planned},
+    /* numbers that shapes need */
+    {"Shape x > s; Mul s v2 > s2", "Loop k - x > y z",
+     "Identity go > on; Sub v half > u; Concat u v axis=0 > b; Reshape b s2 > q", "on u q", planned},
+    /* carried values that grow */
+    {NULL, "Loop k - x > y", "Identity go > on; Neg x > n; Concat v n axis=0 > u", "on u",
+     "2 nodes a round, bound anew when a shape changes, carries float32 [?]"},
+    {NULL, "Loop k - x > y z", "Identity go > on; Concat v x axis=0 > u; ReduceMax u keepdims=0 > q", "on u q",
+     "carries float32 [?]"},
+    {NULL, "Loop - - x > y z",
+     "Concat v x axis=0 > u; Shape u > s; Cast s to=1 > f; ReduceMax f keepdims=0 > q; Less q c > on", "on u q",
+     "carries float32 [?]"},
+    /* what cannot be in a graph */
+    {NULL, "Loop k - x > y z", "Identity go > on; NonZero v > n; Cast n to=1 > f; Neg v > u; ReduceSum f > q", "on u q",
+     "rounds interpreted: node "},
+};
+
+static void open_case(example *e, const loop_case *given, const nd4c_model_options *options) {
+  static const float half = 0.5F, single = 1;
+  static const int64_t weights[] = {WIDE, WIDE}, numbers[] = {0, 1, 2};
+  wire_bytes graph = {0}, body = {0};
+  if (given->before != NULL) {
+    build_nodes(&graph, given->before);
+  }
+  build_nodes(&body, given->nodes);
+  build_names(&body, 11, "i go v");
+  build_names(&body, 12, given->outputs);
+  build_holder(&graph, given->node, "body", &body, NULL, NULL);
+  build_initializer(&graph, "half", FLOAT, 0, NULL, &half, sizeof half);
+  build_initializer(&graph, "one", FLOAT, 0, NULL, &single, sizeof single);
+  build_initializer(&graph, "i1f", FLOAT, 0, NULL, &single, sizeof single);
+  build_initializer(&graph, "v0", INT64, 1, one, &numbers[0], sizeof *numbers);
+  build_initializer(&graph, "v2", INT64, 1, one, &numbers[2], sizeof *numbers);
+  add_noise(&graph, "w", 2, weights, 5);
+  build_value(&graph, 11, "x", FLOAT, 1, (const int64_t[]){-1});
+  build_value(&graph, 11, "k", INT64, 0, NULL);
+  build_value(&graph, 11, "c", FLOAT, 0, NULL);
+  build_name(&graph, 12, "y");
+  if (strstr(given->node, " z") != NULL) {
+    build_name(&graph, 12, "z");
+  }
+  e->bytes = (wire_bytes){0};
+  build_model(&e->bytes, &graph, 16);
+  nd4c_model_options own = options != NULL ? *options : (nd4c_model_options){.struct_size = sizeof own};
+  if (nd4c_model_open_memory(e->bytes.bytes, e->bytes.size, &own, NULL, NULL, &e->model) != ND4C_OK) {
+    fail_msg("%s: %s", given->nodes, nd4c_error_message());
+  }
+  own.all_intermediates = true;
+  assert_int_equal(nd4c_model_open_memory(e->bytes.bytes, e->bytes.size, &own, NULL, NULL, &e->whole), ND4C_OK);
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status run_loop(nd4c_model *model, int64_t length, int64_t k, double c, nd4c_array **y) {
+  static const char *const names[] = {"x", "k", "c"};
+  nd4c_array *inputs[3] = {make_x(1, &length), NULL, NULL}, *outputs[16] = {NULL};
+  const int32_t count = nd4c_model_output_count(model);
+  assert_true(count <= 16);
+  assert_int_equal(nd4c_array_scalar(ND4C_INT64, (double)k, NULL, &inputs[1]), ND4C_OK);
+  assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, c, NULL, &inputs[2]), ND4C_OK);
+  const nd4c_status status = nd4c_model_run(model, NULL, names, (const nd4c_array *const *)inputs, 3, outputs, count);
+  for (int32_t i = 0; i < 16; i++) {
+    if (i < 2) {
+      y[i] = outputs[i];
+    } else {
+      nd4c_array_release(outputs[i]);
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    nd4c_array_release(inputs[i]);
+  }
+  return status;
+}
+
+static void drop(nd4c_array **y) {
+  nd4c_array_release(y[0]);
+  nd4c_array_release(y[1]);
+}
+
+static void compare(const example *e, const loop_case *given, int64_t length, int64_t k, double c) {
+  nd4c_array *y[2] = {NULL}, *expected[2] = {NULL};
+  const int32_t count = nd4c_model_output_count(e->model);
+  if (run_loop(e->whole, length, k, c, expected) != ND4C_OK || run_loop(e->model, length, k, c, y) != ND4C_OK) {
+    fail_msg("%s, %d rounds: %s", given->nodes, (int)k, nd4c_error_message());
+  }
+  for (int32_t i = 0; i < count; i++) {
+    if (!are_close(y[i], expected[i])) {
+      fail_msg("%s, %d rounds: output %d is wrong", given->nodes, (int)k, (int)i);
+    }
+  }
+  drop(y);
+  if (count == 1) { /* the rest are intermediate values */
+    nd4c_array_release(expected[1]);
+    nd4c_array_release(expected[0]);
+  } else {
+    drop(expected);
+  }
+}
+
+/* Also more rounds than there is memory for at first, and as many as there is. */
+static void results_are_those_of_the_interpreter(void **state) {
+  (void)state;
+  static const int64_t rounds[] = {1, 0, 2, 17, 16, 1, 40, 3};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    example e;
+    open_case(&e, &cases[i], NULL);
+    for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
+      compare(&e, &cases[i], WIDE, rounds[k], (double)(4 * rounds[k]));
+    }
+    compare(&e, &cases[i], 4, 5, -100);
+    expect_reported(e.model, cases[i].reported);
+    close_example(&e);
+  }
+}
+
+/* Collected values of 200,000 rounds: more than 1 MB, so that their memory doubles. */
+static void many_rounds_are_collected(void **state) {
+  (void)state;
+  const int64_t rounds = 200000;
+  example e;
+  nd4c_array *y[2] = {NULL};
+  open_case(&e, &cases[0], NULL);
+  assert_int_equal(run_loop(e.model, WIDE, rounds, 0, y), ND4C_OK);
+  assert_true(nd4c_array_rank(y[1]) == 2 && nd4c_array_shape(y[1])[0] == rounds && nd4c_array_shape(y[1])[1] == WIDE);
+  nd4c_array *x = make_x(1, wide);
+  float *first = read_floats(x), *all = read_floats(y[1]);
+  for (int i = 0; i < WIDE; i++) {
+    float v = first[i];
+    for (int64_t k = 0; k < rounds; k++) {
+      v += first[i];
+      assert_true(all[k * WIDE + i] == v * 0.5F);
+    }
+  }
+  free(first);
+  free(all);
+  nd4c_array_release(x);
+  drop(y);
+  close_example(&e);
+}
+
+/* -- a loop in a loop ---------------------------------------------------------------------------------------------- */
+
+/* The inner one collects as many values as the outer one has had rounds; the outer one is interpreted. */
+static void an_inner_loop_has_a_plan(void **state) {
+  (void)state;
+  wire_bytes graph = {0}, outer = {0}, inner = {0};
+  example e;
+  build_nodes(&inner, "Identity go2 > on2; Add v2 x > u2; Mul u2 v > q2");
+  build_names(&inner, 11, "i2 go2 v2");
+  build_names(&inner, 12, "on2 u2 q2");
+  build_nodes(&outer, "Identity go > on");
+  build_holder(&outer, "Loop i - v > a all", "body", &inner, NULL, NULL);
+  build_nodes(&outer, "ReduceSum all v0 keepdims=0 > t; Add a t > u");
+  build_names(&outer, 11, "i go v");
+  build_names(&outer, 12, "on u t");
+  build_holder(&graph, "Loop k - x > y z", "body", &outer, NULL, NULL);
+  add_number(&graph, "v0", 1, 0);
+  build_value(&graph, 11, "x", FLOAT, 1, wide);
+  build_value(&graph, 11, "k", INT64, 0, NULL);
+  build_value(&graph, 11, "c", FLOAT, 0, NULL);
+  build_names(&graph, 12, "y z");
+  open_graph(&e, &graph, 16);
+  for (int64_t k = 3; k < 6; k++) {
+    nd4c_array *y[2] = {NULL}, *expected[2] = {NULL};
+    assert_int_equal(run_loop(e.whole, WIDE, k, 0, expected), ND4C_OK);
+    assert_int_equal(run_loop(e.model, WIDE, k, 0, y), ND4C_OK);
+    assert_true(are_close(y[0], expected[0]) && are_close(y[1], expected[1]));
+    drop(y);
+    drop(expected);
+  }
+  expect_reported(e.model, "rounds interpreted: node ");
+  expect_reported(e.model, "rounds in a plan: node ");
+  close_example(&e);
+}
+
+/* -- plans --------------------------------------------------------------------------------------------------------- */
+
+static int count_reported(const nd4c_model *model, const char *part) {
+  char *text = NULL;
+  int count = 0;
+  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
+  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
+    count++;
+  }
+  nd4c_free(text);
+  return count;
+}
+
+/* One plan serves any number of rounds; another shape needs another one, and the latest ones are kept. */
+static void plans_are_kept_by_shape(void **state) {
+  (void)state;
+  example e;
+  open_case(&e, &cases[0], NULL);
+  for (int64_t k = 1; k < 6; k++) {
+    compare(&e, &cases[0], WIDE, k, 0);
+  }
+  assert_int_equal(count_reported(e.model, planned), 1);
+  close_example(&e);
+  open_case(&e, &cases[11], NULL); /* grows */
+  for (int64_t k = 1; k < 6; k++) {
+    compare(&e, &cases[11], k, 6 - k, 0);
+  }
+  assert_int_equal(count_reported(e.model, planned), 1);
+  close_example(&e);
+}
+
+/* What a run gives has memory of its own, which the program may write to. */
+static void results_have_memory_of_their_own(void **state) {
+  (void)state;
+  static const loop_case constant = {"ConstantOfShape i4 > t; Add t half > z", "Loop k - x > y q",
+                                     "Identity go > on; Add v z > u; Mul v z > q", "on u q", planned};
+  example e;
+  wire_bytes graph = {0}, body = {0};
+  const float half = 0.5F;
+  const int64_t four = WIDE;
+  build_nodes(&graph, constant.before);
+  build_nodes(&body, constant.nodes);
+  build_names(&body, 11, "i go v");
+  build_names(&body, 12, constant.outputs);
+  build_holder(&graph, constant.node, "body", &body, NULL, NULL);
+  build_initializer(&graph, "half", FLOAT, 0, NULL, &half, sizeof half);
+  build_initializer(&graph, "i4", INT64, 1, one, &four, sizeof four);
+  build_value(&graph, 11, "x", FLOAT, 1, wide);
+  build_value(&graph, 11, "k", INT64, 0, NULL);
+  build_value(&graph, 11, "c", FLOAT, 0, NULL);
+  build_names(&graph, 12, "z q y");
+  open_graph(&e, &graph, 16);
+  for (int i = 0; i < 3; i++) {
+    static const float wrong[WIDE] = {100, 100, 100, 100};
+    nd4c_array *y[2] = {NULL};
+    assert_int_equal(run_loop(e.model, WIDE, 3, 0, y), ND4C_OK);
+    float *z = read_floats(y[0]), *q = read_floats(y[1]);
+    nd4c_array *x = make_x(1, wide);
+    float *first = read_floats(x);
+    for (int k = 0; k < WIDE; k++) {
+      assert_true(z[k] == 0.5F && fabsf(q[k] - first[k] * 0.5F) < 1e-6F);
+    }
+    assert_int_equal(nd4c_array_write(y[0], wrong, sizeof wrong), ND4C_OK);
+    free(z);
+    free(q);
+    free(first);
+    nd4c_array_release(x);
+    drop(y);
+  }
+  expect_reported(e.model, planned);
+  close_example(&e);
+}
+
+/* -- ends ---------------------------------------------------------------------------------------------------------- */
+
+static void expect_failure(nd4c_status given, nd4c_status expected, const char *words, const char *more) {
+  const char *text = nd4c_error_message();
+  if (given != expected || strstr(text, words) == NULL || strstr(text, more) == NULL) {
+    fail_msg("%s \"%s\"; expected %s \"%s\" and \"%s\"", nd4c_status_name(given), text, nd4c_status_name(expected),
+             words, more);
+  }
+}
+
+static void loops_end_at_their_limit(void **state) {
+  (void)state;
+  static const size_t which[] = {0, 11};
+  const nd4c_model_options options = {.struct_size = sizeof options, .loop_limit = 10};
+  for (size_t i = 0; i < 2; i++) {
+    example e;
+    nd4c_array *y[2] = {NULL};
+    open_case(&e, &cases[which[i]], &options);
+    for (int k = 0; k < 2; k++) {
+      expect_failure(run_loop(e.model, WIDE, 11, 0, y), ND4C_OVERFLOW, "(Loop) at byte",
+                     "after 10, the limit of the loop");
+      compare(&e, &cases[which[i]], WIDE, 10, 0);
+    }
+    expect_reported(e.model, planned);
+    close_example(&e);
+  }
+}
+
+static void failures_name_the_round(void **state) {
+  (void)state;
+  static const loop_case failing = {"Unsqueeze x v0 > rows; Squeeze rows v0 > flat", "Loop k - x > y z",
+                                    "Identity go > on; Gather flat i > q; Add v q > u", "on u q", planned};
+  example e;
+  nd4c_array *y[2] = {NULL};
+  open_case(&e, &failing, NULL);
+  compare(&e, &failing, WIDE, WIDE, 0);
+  for (int i = 0; i < 2; i++) {
+    expect_failure(run_loop(e.model, WIDE, WIDE + 1, 0, y), ND4C_INDEX, "(Loop) at byte", ": round 4: node 'Gather'");
+    compare(&e, &failing, WIDE, 2, 0);
+  }
+  expect_reported(e.model, planned);
+  close_example(&e);
+}
+
+/* Without an end while c is above 0. */
+static void open_endless(example *e) {
+  static const float none = 0;
+  wire_bytes graph = {0}, body = {0};
+  build_nodes(&body, "Neg v > u; ReduceSum u v0 keepdims=0 > q; Less zero c > on");
+  build_names(&body, 11, "i go v");
+  build_names(&body, 12, "on u q");
+  build_holder(&graph, "Loop - - x > y z", "body", &body, NULL, NULL);
+  build_initializer(&graph, "zero", FLOAT, 0, NULL, &none, sizeof none);
+  add_number(&graph, "v0", 1, 0);
+  build_value(&graph, 11, "x", FLOAT, 1, wide);
+  build_value(&graph, 11, "k", INT64, 0, NULL);
+  build_value(&graph, 11, "c", FLOAT, 0, NULL);
+  build_names(&graph, 12, "y z");
+  open_graph(e, &graph, 16);
+}
+
+static void a_deadline_ends_a_loop(void **state) {
+  (void)state;
+  example e;
+  nd4c_cancellation *limit = NULL;
+  nd4c_array *y[2] = {NULL};
+  open_endless(&e);
+  assert_int_equal(run_loop(e.model, WIDE, 0, 0, y), ND4C_OK);
+  drop(y);
+  assert_int_equal(nd4c_cancellation_create(&limit), ND4C_OK);
+  assert_int_equal(nd4c_cancellation_set_timeout(limit, 5000000), ND4C_OK);
+  assert_int_equal(nd4c_cancellation_enter(limit), ND4C_OK);
+  expect_failure(run_loop(e.model, WIDE, 0, 1, y), ND4C_DEADLINE, "(Loop) at byte", "the deadline of");
+  assert_int_equal(nd4c_cancellation_leave(limit), ND4C_OK);
+  nd4c_cancellation_destroy(limit);
+  assert_int_equal(run_loop(e.model, WIDE, 0, 0, y), ND4C_OK);
+  drop(y);
+  expect_reported(e.model, planned);
+  close_example(&e);
+}
+
+typedef struct spinner {
+  pthread_t thread;
+  nd4c_model *model;
+  nd4c_cancellation *cancellation;
+  _Atomic bool began;
+  nd4c_status status;
+  char text[512];
+} spinner;
+
+static void note_loop(void *user, const char *what, int64_t done, int64_t total) {
+  (void)total;
+  if (strcmp(what, "running") == 0 && done == 0) {
+    atomic_store(&((spinner *)user)->began, true);
+  }
+}
+
+static void *spin(void *argument) {
+  spinner *s = argument;
+  nd4c_array *y[2] = {NULL};
+  s->status = nd4c_cancellation_enter(s->cancellation);
+  if (s->status == ND4C_OK) {
+    s->status = run_loop(s->model, WIDE, 0, 1, y);
+    (void)snprintf(s->text, sizeof s->text, "%s", nd4c_error_message());
+    (void)nd4c_cancellation_leave(s->cancellation);
+  }
+  atomic_store(&s->began, true); /* also if it never came so far */
+  return NULL;
+}
+
+/* Another thread's runs of the same plan go on meanwhile. */
+static void another_thread_ends_a_loop(void **state) {
+  (void)state;
+  example e;
+  nd4c_array *y[2] = {NULL};
+  open_endless(&e);
+  assert_int_equal(run_loop(e.model, WIDE, 0, 0, y), ND4C_OK);
+  drop(y);
+  spinner s = {.model = e.model};
+  assert_int_equal(nd4c_cancellation_create(&s.cancellation), ND4C_OK);
+  nd4c_model_set_progress(e.model, note_loop, &s);
+  assert_int_equal(pthread_create(&s.thread, NULL, spin, &s), 0);
+  while (!atomic_load(&s.began)) {
+    (void)sched_yield();
+  }
+  nd4c_model_set_progress(e.model, NULL, NULL);
+  for (int i = 0; i < RUNS; i++) {
+    assert_int_equal(run_loop(e.model, WIDE, 0, 0, y), ND4C_OK);
+    assert_int_equal(nd4c_array_shape(y[1])[0], 1);
+    drop(y);
+  }
+  assert_int_equal(nd4c_cancellation_request(s.cancellation), ND4C_OK);
+  assert_int_equal(pthread_join(s.thread, NULL), 0);
+  assert_int_equal(s.status, ND4C_CANCELLED);
+  if (strstr(s.text, "(Loop) at byte") == NULL || strstr(s.text, "cancelled by") == NULL) {
+    fail_msg("%s", s.text);
+  }
+  nd4c_cancellation_destroy(s.cancellation);
+  expect_reported(e.model, planned);
+  close_example(&e);
+}
+
+/* -- threads ------------------------------------------------------------------------------------------------------- */
+
+typedef struct caller {
+  pthread_t thread;
+  nd4c_model *model;
+  int64_t rounds;
+  nd4c_array *expected[2];
+  int wrong;
+} caller;
+
+static void *call(void *argument) {
+  caller *c = argument;
+  for (int i = 0; i < RUNS && c->wrong == 0; i++) {
+    nd4c_array *y[2] = {NULL};
+    c->wrong = run_loop(c->model, WIDE, c->rounds, 0, y) != ND4C_OK || !are_close(y[0], c->expected[0]) ||
+               !are_close(y[1], c->expected[1]);
+    drop(y);
+  }
+  return NULL;
+}
+
+/* All of them need the plan at first; one is kept. */
+static void threads_share_a_plan(void **state) {
+  (void)state;
+  static const size_t which[] = {0, 5, 12};
+  for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
+    example e;
+    caller callers[THREADS] = {0};
+    open_case(&e, &cases[which[i]], NULL);
+    for (int k = 0; k < THREADS; k++) {
+      callers[k].model = e.model;
+      callers[k].rounds = which[i] == 12 ? 2 : 7 * k + 1;
+      assert_int_equal(run_loop(e.whole, WIDE, callers[k].rounds, 0, callers[k].expected), ND4C_OK);
+    }
+    for (int k = 0; k < THREADS; k++) {
+      assert_int_equal(pthread_create(&callers[k].thread, NULL, call, &callers[k]), 0);
+    }
+    for (int k = 0; k < THREADS; k++) {
+      assert_int_equal(pthread_join(callers[k].thread, NULL), 0);
+      assert_int_equal(callers[k].wrong, 0);
+      drop(callers[k].expected);
+    }
+    assert_int_equal(count_reported(e.model, planned), 1);
+    close_example(&e);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_are_those_of_the_interpreter),
+      cmocka_unit_test(many_rounds_are_collected),
+      cmocka_unit_test(an_inner_loop_has_a_plan),
+      cmocka_unit_test(plans_are_kept_by_shape),
+      cmocka_unit_test(results_have_memory_of_their_own),
+      cmocka_unit_test(loops_end_at_their_limit),
+      cmocka_unit_test(failures_name_the_round),
+      cmocka_unit_test(a_deadline_ends_a_loop),
+      cmocka_unit_test(another_thread_ends_a_loop),
+      cmocka_unit_test(threads_share_a_plan),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
