@@ -66,10 +66,11 @@ nd4c_plan_options nd4c_model_plan_options(const nd4c_model *model) {
                              .calibration = model->calibration};
 }
 
-/* Makes a plan of the rounds of a loop. */
+/* Makes a plan of the rounds of a loop. Dims are extents that each round changes, mostly by little. */
 static nd4c_status make_rounds(void *user, nd4c_context *context, const nd4c_graph *body, nd4c_plan **plan) {
   nd4c_model *model = user;
-  const nd4c_plan_options options = nd4c_model_plan_options(model);
+  nd4c_plan_options options = nd4c_model_plan_options(model);
+  options.buckets = nd4c_graph_dim_count(body) > 0 ? "powers" : NULL;
   ND4C_TRY(nd4c_plan_create_told(body, context, &options, &model->telling, plan));
   const nd4c_status status = nd4c_plan_move(*plan, NULL);
   if (status != ND4C_OK) {

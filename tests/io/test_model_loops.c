@@ -4,10 +4,10 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "import/model_internal.h"
+#include "base/alloc.h"
 #include "model_parts.h"
 
-enum { WIDE = 4, THREADS = 4, RUNS = 25 };
+enum { WIDE = 4, THREADS = 4, RUNS = 25, SOME = 10 };
 
 static const int64_t wide[] = {WIDE};
 
@@ -73,6 +73,8 @@ static void open_case(example *e, const loop_case *given, const nd4c_model_optio
   build_initializer(&graph, "half", FLOAT, 0, NULL, &half, sizeof half);
   build_initializer(&graph, "one", FLOAT, 0, NULL, &single, sizeof single);
   build_initializer(&graph, "i1f", FLOAT, 0, NULL, &single, sizeof single);
+  build_initializer(&graph, "i0", INT64, 0, NULL, &numbers[0], sizeof *numbers);
+  build_initializer(&graph, "i1", INT64, 0, NULL, &numbers[1], sizeof *numbers);
   build_initializer(&graph, "v0", INT64, 1, one, &numbers[0], sizeof *numbers);
   build_initializer(&graph, "v2", INT64, 1, one, &numbers[2], sizeof *numbers);
   add_noise(&graph, "w", 2, weights, 5);
@@ -95,6 +97,8 @@ static void open_case(example *e, const loop_case *given, const nd4c_model_optio
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
 
+static int64_t fails_at = -1; /* the allocation of a run that fails; negative: none */
+
 static nd4c_status run_loop(nd4c_model *model, int64_t length, int64_t k, double c, nd4c_array **y) {
   static const char *const names[] = {"x", "k", "c"};
   nd4c_array *inputs[3] = {make_x(1, &length), NULL, NULL}, *outputs[16] = {NULL};
@@ -102,7 +106,9 @@ static nd4c_status run_loop(nd4c_model *model, int64_t length, int64_t k, double
   assert_true(count <= 16);
   assert_int_equal(nd4c_array_scalar(ND4C_INT64, (double)k, NULL, &inputs[1]), ND4C_OK);
   assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, c, NULL, &inputs[2]), ND4C_OK);
+  nd4c_allocation_fail_at(fails_at);
   const nd4c_status status = nd4c_model_run(model, NULL, names, (const nd4c_array *const *)inputs, 3, outputs, count);
+  nd4c_allocation_fail_at(-1);
   for (int32_t i = 0; i < 16; i++) {
     if (i < 2) {
       y[i] = outputs[i];
@@ -248,6 +254,22 @@ static void plans_are_kept_by_shape(void **state) {
   close_example(&e);
 }
 
+/* A plan for each run would cost more than it saves. */
+static void other_shapes_in_each_run_get_no_plans(void **state) {
+  (void)state;
+  enum { SHAPES = 110, KEPT = 8 };
+  static const loop_case varied = {"Range i0 k i1 > r; Cast r to=1 > xs", "Loop k - xs > y z",
+                                   "Identity go > on; Add v half > u; Neg u > q", "on u q", planned};
+  example e;
+  open_case(&e, &varied, NULL);
+  for (int64_t k = 1; k <= SHAPES; k++) {
+    compare(&e, &varied, WIDE, k, 0);
+  }
+  expect_reported(e.model, "since nearly each had other shapes: ");
+  assert_int_equal(count_reported(e.model, planned), KEPT);
+  close_example(&e);
+}
+
 /* What a run gives has memory of its own, which the program may write to. */
 static void results_have_memory_of_their_own(void **state) {
   (void)state;
@@ -287,6 +309,88 @@ static void results_have_memory_of_their_own(void **state) {
     drop(y);
   }
   expect_reported(e.model, planned);
+  close_example(&e);
+}
+
+/* A loop between products: x goes through parts before and behind it, and the second part takes any length. */
+static void a_loop_lies_between_parts(void **state) {
+  (void)state;
+  wire_bytes graph = {0}, body = {0};
+  example e;
+  add_constants(&graph);
+  build_nodes(&graph, "MatMul x w > a; Relu a > b; MatMul b v > c; Cast m to=7 > k1; Squeeze k1 v0 > k");
+  build_nodes(&body, "Identity go > on; Mul u half > next; ReduceSum next v1 keepdims=0 > q");
+  build_names(&body, 11, "i go u");
+  build_names(&body, 12, "on next q");
+  build_holder(&graph, "Loop k - c > last all", "body", &body, NULL, NULL);
+  build_nodes(&graph, "MatMul all w > d; Relu d > f; MatMul f v > g; MatMul g w > y");
+  const float half = 0.5F;
+  build_initializer(&graph, "half", FLOAT, 0, NULL, &half, sizeof half);
+  build_value(&graph, 11, "x", FLOAT, 2, square);
+  build_value(&graph, 11, "m", FLOAT, 1, one);
+  build_value(&graph, 12, "y", FLOAT, 2, (const int64_t[]){-1, SIDE});
+  open_graph(&e, &graph, 13);
+  nd4c_array *x = make_x(2, square);
+  for (int k = 1; k < 40; k += 9) {
+    nd4c_array *m = make_scalar(ND4C_FLOAT32, k);
+    assert_int_equal(check_run(&e, x, m), k);
+    nd4c_array_release(m);
+  }
+  expect_reported(e.model, "interpreted in part: ");
+  expect_reported(e.model, "2 planned parts\n");
+  expect_reported(e.model, "did not serve the sizes: 0\n");
+  assert_int_equal(count_reported(e.model, planned), 1);
+  nd4c_array_release(x);
+  close_example(&e);
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+
+/* Whichever allocation fails, of the first run, which makes the plan, and of later ones: a later run is right. */
+static void memory_may_be_short(void **state) {
+  (void)state;
+  static const size_t which[] = {0, 5, 9, 11};
+  for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
+    nd4c_status status = ND4C_MEMORY;
+    for (int64_t skip = 0; status != ND4C_OK; skip += 1 + skip / 16) {
+      example e;
+      nd4c_array *y[2] = {NULL};
+      open_case(&e, &cases[which[i]], NULL);
+      fails_at = skip;
+      status = run_loop(e.model, WIDE, 5, 0, y);
+      fails_at = -1;
+      assert_true(status == ND4C_OK || status == ND4C_MEMORY);
+      drop(y);
+      compare(&e, &cases[which[i]], WIDE, 5, 0);
+      if (status != ND4C_OK) {
+        nd4c_array *z[2] = {NULL};
+        fails_at = skip / 8;
+        const nd4c_status again = run_loop(e.model, WIDE, 6, 0, z);
+        fails_at = -1;
+        assert_true(again == ND4C_OK || again == ND4C_MEMORY);
+        drop(z);
+        compare(&e, &cases[which[i]], WIDE, 7, 0);
+      }
+      expect_reported(e.model, planned);
+      close_example(&e);
+    }
+  }
+}
+
+/* What a run allocates does not depend on the rounds, where all that they collect fits into 1 MB. */
+static void rounds_allocate_nothing(void **state) {
+  (void)state;
+  example e;
+  int64_t taken[2] = {0};
+  open_case(&e, &cases[0], NULL);
+  for (int i = 0; i < 4; i++) { /* the first two fill caches of memory */
+    nd4c_array *y[2] = {NULL};
+    const int64_t before = nd4c_allocation_count();
+    assert_int_equal(run_loop(e.model, WIDE, i % 2 == 0 ? 10 : 10000, 0, y), ND4C_OK);
+    taken[i % 2] = nd4c_allocation_count() - before;
+    drop(y);
+  }
+  assert_true(taken[1] < taken[0] + SOME);
   close_example(&e);
 }
 
@@ -485,7 +589,11 @@ int main(void) {
       cmocka_unit_test(many_rounds_are_collected),
       cmocka_unit_test(an_inner_loop_has_a_plan),
       cmocka_unit_test(plans_are_kept_by_shape),
+      cmocka_unit_test(other_shapes_in_each_run_get_no_plans),
       cmocka_unit_test(results_have_memory_of_their_own),
+      cmocka_unit_test(a_loop_lies_between_parts),
+      cmocka_unit_test(memory_may_be_short),
+      cmocka_unit_test(rounds_allocate_nothing),
       cmocka_unit_test(loops_end_at_their_limit),
       cmocka_unit_test(failures_name_the_round),
       cmocka_unit_test(a_deadline_ends_a_loop),

@@ -54,7 +54,7 @@ static void shapes_alone_are_read(void **state) {
     wire_bytes graph = {0}, body = {0};
     example e;
     add_constants(&graph);
-    build_nodes(&body, "Concat g b axis=0 > h; Identity on > go");
+    build_nodes(&body, "NonZero g > n; Concat g b axis=0 > h; Identity on > go"); /* NonZero: no graph tells h */
     build_name(&body, 11, "i");
     build_name(&body, 11, "on");
     build_name(&body, 11, "g");

@@ -12,8 +12,9 @@
 #include "graph/modes/mode.h"
 #include "import/onnx/importer.h"
 
-/* A loop whose every run has other shapes gets no more plans than this many times those that are kept. */
-enum { FRUITLESS = 4 };
+/* Loops that have other shapes in nearly every run get this many times as many plans as are kept of one; then one for
+ * so many runs, since shapes may settle. */
+enum { FRUITLESS = 4, PATIENCE = 64 };
 
 void nd4c_onnx_loops_init(nd4c_onnx_loops *loops,
                           nd4c_status (*make)(void *, nd4c_context *, const nd4c_graph *, nd4c_plan **), void *user) {
@@ -139,6 +140,7 @@ nd4c_onnx_loop *nd4c_onnx_loops_find(nd4c_onnx_loops *loops, const nd4c_onnx_emi
   loops->found += found != NULL;
   *refused = found == NULL && loops->made >= most && loops->found < loops->made;
   loops->refused += *refused;
+  *refused = *refused && loops->refused % PATIENCE != 0;
   nd4c_lock_release(&loops->lock);
   return found;
 }
@@ -245,7 +247,7 @@ void nd4c_onnx_loops_tell(nd4c_onnx_loops *loops, nd4c_text *text) {
     tell_loop(loop, text);
   }
   if (loops->refused > 0) {
-    nd4c_text_print(text, "runs of loops that were interpreted, since nearly each had other shapes: %" PRId64 "\n",
+    nd4c_text_print(text, "loops were interpreted in so many runs, since nearly each had other shapes: %" PRId64 "\n",
                     loops->refused);
   }
   nd4c_lock_release(&loops->lock);

@@ -1,6 +1,8 @@
 /* What is known of a gap's results without running it: dtype, rank, and the extents that do not depend on data. The
  * others become dims of the parts behind. A run checks all of it: where a result turns out to be different, all parts
  * behind it are interpreted. split.c asks for each gap. */
+#include <string.h>
+
 #include "base/status.h"
 #include "graph/ir/graph.h"
 #include "import/onnx/emission/bodies.h"
@@ -317,14 +319,93 @@ static nd4c_status foresee_if(nd4c_onnx_emission *e) {
   return ND4C_OK;
 }
 
-/* A carried value keeps its dtype, and commonly its rank; a collected one has an axis more than the body declares. */
+/* The inputs of a loop's body: the round, a condition that is true, the carried values. *known false: nothing is known
+ * of one of them. */
+static nd4c_status list_body_inputs(nd4c_onnx_emission *e, int32_t carried, nd4c_onnx_body_input *inputs, bool *known) {
+  inputs[0] = (nd4c_onnx_body_input){.known = ND4C_ONNX_OPERAND_NONE, .dtype = ND4C_INT64};
+  ND4C_TRY(nd4c_emit_scalar(&e->emitter, ND4C_BOOL, 1, &inputs[1].known));
+  *known = true;
+  for (int32_t i = 0; i < carried && *known; i++) {
+    nd4c_emitted_info info;
+    *known = describe(e, 2 + i, &info);
+    if (*known) {
+      inputs[2 + i] = (nd4c_onnx_body_input){.known = ND4C_ONNX_OPERAND_NONE, .dtype = info.dtype, .rank = info.rank};
+      memcpy(inputs[2 + i].shape, info.shape, (size_t)info.rank * sizeof *info.shape);
+    }
+  }
+  return ND4C_OK;
+}
+
+/* What a recorded body gives in its first round. Where that has other extents than what is carried into it, later
+ * rounds may give anything. */
+static void read_recorded(const nd4c_onnx_emission *e, const nd4c_graph *body, int32_t carried,
+                          const nd4c_onnx_body_input *inputs, bool sure, result *results) {
+  const nd4c_extents *outer = nd4c_onnx_extents(e->importer);
+  bool kept = true;
+  for (int32_t i = 0; i < carried; i++) {
+    const nd4c_graph_value *value = &body->values[body->outputs.items[1 + i].value];
+    const nd4c_onnx_body_input *input = &inputs[2 + i];
+    kept = kept && value->rank == input->rank &&
+           memcmp(value->shape, input->shape, (size_t)value->rank * sizeof *value->shape) == 0;
+  }
+  for (int32_t i = 1; i < body->outputs.count; i++) {
+    const nd4c_graph_value *value = &body->values[body->outputs.items[i].value];
+    const int32_t more = i > carried;
+    set_free(&results[i], value->dtype, (int64_t)value->rank + more);
+    for (int32_t k = 0; k < value->rank && results[i].dtype != ND4C_DTYPE_NONE && kept; k++) {
+      const bool known =
+          !nd4c_extent_is_symbolic(value->shape[k]) || (sure && nd4c_extents_has(outer, value->shape[k]));
+      results[i].shape[k + more] = value->shape[k];
+      results[i].free &= known ? ~(UINT64_C(1) << (k + more)) : UINT64_MAX;
+    }
+  }
+}
+
+/* The results of a loop whose body can be a graph, by output of the body; without a dtype, if it cannot. */
+static nd4c_status read_body(nd4c_onnx_emission *e, const nd4c_onnx_graph *graph, int32_t carried, result *results) {
+  const nd4c_extents *outer = nd4c_onnx_extents(e->importer);
+  const int32_t guards = outer != NULL ? nd4c_extents_guard_count(outer) : 0;
+  nd4c_onnx_captures captures;
+  nd4c_onnx_body_input *inputs = NULL;
+  nd4c_graph *body = NULL;
+  bool known = false;
+  if (graph->inputs.count != carried + 2 || graph->outputs.count < carried + 1) {
+    return ND4C_OK; /* running it says what is wrong */
+  }
+  ND4C_TRY(nd4c_onnx_claim(e, (size_t)carried + 2, sizeof *inputs, "the results of a loop", &inputs));
+  ND4C_TRY(list_body_inputs(e, carried, inputs, &known));
+  if (!known) {
+    return ND4C_OK;
+  }
+  nd4c_status status = nd4c_onnx_find_captures(e, &graph, 1, &captures);
+  status = status == ND4C_OK ? nd4c_onnx_record_body(e, graph, &captures, inputs, NULL, NULL, &body) : status;
+  if (status == ND4C_OK) {
+    const bool sure = outer != NULL && nd4c_extents_guard_count(body->extents) == guards;
+    read_recorded(e, body, carried, inputs, sure, results);
+    nd4c_graph_destroy(body);
+  } else if (!nd4c_status_passes(status)) {
+    nd4c_onnx_forget_need(e);
+    status = ND4C_OK;
+  }
+  return status;
+}
+
+/* A carried value keeps its dtype, and commonly its rank; a collected one has an axis more than the body gives or
+ * declares. */
 static nd4c_status foresee_loop(nd4c_onnx_emission *e) {
   const nd4c_onnx_graph *body = NULL;
   const int32_t carried = e->input_count - 2;
+  result *recorded = NULL;
   ND4C_TRY(nd4c_onnx_get_graph(e, "body", &body));
+  ND4C_TRY(nd4c_onnx_claim(e, (size_t)body->outputs.count + 1, sizeof *recorded, "the results of a loop", &recorded));
+  ND4C_TRY(read_body(e, body, carried, recorded));
   for (int32_t i = 0; i < e->node->output_count && 1 + i < body->outputs.count; i++) {
-    result made;
+    result made = recorded[1 + i];
     nd4c_emitted_info initial;
+    if (made.dtype != ND4C_DTYPE_NONE) {
+      ND4C_TRY(note(e, i, &made));
+      continue;
+    }
     ND4C_TRY(read_declared(nd4c_onnx_graph_output(body, 1 + i), &made));
     if (i < carried && made.dtype == ND4C_DTYPE_NONE && describe(e, 2 + i, &initial)) {
       set_free(&made, initial.dtype, initial.rank);
