@@ -456,24 +456,7 @@ static void build_function_of(wire_bytes *model, const char *name, const wire_by
   wire_text(&function, 1, name);
   wire_text(&function, 4, "p");
   wire_text(&function, 5, "q");
-  /* Nodes are field 1 of a graph, and field 7 of a function. */
-  for (size_t at = 0; at < nodes->size;) {
-    size_t size = 0;
-    int shift = 0;
-    for (at++;; shift += 7) {
-      size |= (size_t)(nodes->bytes[at] & 0x7f) << shift;
-      if ((nodes->bytes[at++] & 0x80) == 0) {
-        break;
-      }
-    }
-    wire_bytes node = {0};
-    wire_raw(&node, nodes->bytes + at, size);
-    if (domain_of_nodes != NULL) {
-      wire_text(&node, 7, domain_of_nodes);
-    }
-    wire_message(&function, 7, &node);
-    at += size;
-  }
+  build_function_nodes(&function, nodes, domain_of_nodes);
   wire_number(&import, 2, 16);
   wire_message(&function, 9, &import);
   wire_text(&function, 10, "mine");

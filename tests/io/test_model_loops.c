@@ -188,6 +188,17 @@ static void many_rounds_are_collected(void **state) {
   close_example(&e);
 }
 
+static int count_reported(const nd4c_model *model, const char *part) {
+  char *text = NULL;
+  int count = 0;
+  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
+  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
+    count++;
+  }
+  nd4c_free(text);
+  return count;
+}
+
 /* -- a loop in a loop ---------------------------------------------------------------------------------------------- */
 
 /* The inner one collects as many values as the outer one has had rounds; the outer one is interpreted. */
@@ -223,18 +234,71 @@ static void an_inner_loop_has_a_plan(void **state) {
   close_example(&e);
 }
 
-/* -- plans --------------------------------------------------------------------------------------------------------- */
-
-static int count_reported(const nd4c_model *model, const char *part) {
-  char *text = NULL;
-  int count = 0;
-  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
-  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
-    count++;
-  }
-  nd4c_free(text);
-  return count;
+/* mine::Steps(p, k) -> q: k rounds that add `step`, an attribute of the call, to p. */
+static void build_steps(wire_bytes *model) {
+  wire_bytes body = {0}, nodes = {0}, function = {0}, import = {0}, constant = {0}, attribute = {0};
+  wire_text(&attribute, 1, "value_int");
+  wire_number(&attribute, 20, 2);
+  wire_text(&attribute, 21, "step");
+  wire_text(&constant, 4, "Constant");
+  wire_text(&constant, 2, "s");
+  wire_message(&constant, 5, &attribute);
+  wire_message(&body, 1, &constant);
+  build_nodes(&body, "Cast s to=1 > f; Identity go > on; Add v f > u");
+  build_names(&body, 11, "i go v");
+  build_names(&body, 12, "on u u2");
+  build_nodes(&body, "Neg u > u2");
+  build_holder(&nodes, "Loop k - p > last q", "body", &body, NULL, NULL);
+  wire_text(&function, 1, "Steps");
+  wire_text(&function, 4, "p");
+  wire_text(&function, 4, "k");
+  wire_text(&function, 5, "q");
+  wire_text(&function, 6, "step");
+  build_function_nodes(&function, &nodes, NULL);
+  wire_number(&import, 2, 16);
+  wire_message(&function, 9, &import);
+  wire_text(&function, 10, "mine");
+  wire_message(model, 25, &function);
 }
+
+/* One loop, of a function that is called twice with other attributes. */
+static void each_call_of_a_function_has_a_plan(void **state) {
+  (void)state;
+  wire_bytes graph = {0}, bytes = {0}, import = {0};
+  build_nodes(&graph, "mine::Steps x k step=1 > y; mine::Steps x k step=10 > z");
+  build_value(&graph, 11, "x", FLOAT, 1, wide);
+  build_value(&graph, 11, "k", INT64, 0, NULL);
+  build_value(&graph, 11, "c", FLOAT, 0, NULL);
+  build_names(&graph, 12, "y z");
+  wire_text(&import, 1, "mine");
+  wire_number(&import, 2, 1);
+  wire_message(&bytes, 8, &import);
+  build_steps(&bytes);
+  build_model(&bytes, &graph, 16);
+  nd4c_model *model = open_bytes(&bytes, false);
+  nd4c_array *x = make_x(1, wide);
+  float *first = read_floats(x);
+  for (int64_t k = 1; k < 5; k++) {
+    nd4c_array *y[2] = {NULL};
+    assert_int_equal(run_loop(model, WIDE, k, 0, y), ND4C_OK);
+    for (int i = 0; i < 2; i++) {
+      float *values = read_floats(y[i]);
+      assert_int_equal(nd4c_array_size(y[i]), k * WIDE);
+      for (int64_t at = 0; at < k * WIDE; at++) {
+        const float step = i == 0 ? 1 : 10;
+        assert_true(fabsf(values[at] + first[at % WIDE] + step * (float)(at / WIDE + 1)) < 1e-4F);
+      }
+      free(values);
+    }
+    drop(y);
+  }
+  free(first);
+  nd4c_array_release(x);
+  assert_int_equal(count_reported(model, planned), 2);
+  nd4c_model_close(model);
+}
+
+/* -- plans --------------------------------------------------------------------------------------------------------- */
 
 /* One plan serves any number of rounds; another shape needs another one, and the latest ones are kept. */
 static void plans_are_kept_by_shape(void **state) {
@@ -588,6 +652,7 @@ int main(void) {
       cmocka_unit_test(results_are_those_of_the_interpreter),
       cmocka_unit_test(many_rounds_are_collected),
       cmocka_unit_test(an_inner_loop_has_a_plan),
+      cmocka_unit_test(each_call_of_a_function_has_a_plan),
       cmocka_unit_test(plans_are_kept_by_shape),
       cmocka_unit_test(other_shapes_in_each_run_get_no_plans),
       cmocka_unit_test(results_have_memory_of_their_own),
