@@ -376,6 +376,9 @@ static nd4c_status report(const nd4c_model *model, nd4c_model_plan *latest, bool
     nd4c_text_print(&told, "%s", "");
   } else if (odd != NULL) {
     nd4c_text_print(&told, "interpreted, node after node: '%s' is a sequence or optional\n", odd->name);
+    if (latest != NULL) {
+      nd4c_onnx_loops_tell(&latest->loops, &told);
+    }
   } else if (interpreted) {
     nd4c_text_print(&told, "interpreted, node after node: all values are outputs, arrays or not\n");
   } else if (latest->plan != NULL || latest->parts != NULL) {
@@ -401,7 +404,7 @@ nd4c_status nd4c_model_report(const nd4c_model *model, char **text) {
   ND4C_TRY(nd4c_model_turn_check(model->turn, "nd4c_model_report"));
   nd4c_lock_acquire(&model->turn->list);
   const bool interpreted = model->ran && model->interpreted;
-  nd4c_model_plan *latest = model->ran && !model->interpreted ? model->plans : NULL;
+  nd4c_model_plan *latest = model->ran && (!interpreted || !model->all_intermediates) ? model->plans : NULL;
   if (latest != NULL) {
     latest->users++;
   }

@@ -118,6 +118,9 @@ nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const
 /* The plan for these shapes alone, after the one with dims was refused: the thread's error says why. */
 nd4c_status nd4c_model_find_alone(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                                   nd4c_model_plan **found);
+/* What the model keeps for its runs on such contexts, if an input or output is no array, so that all of it is
+ * interpreted. With one more user. */
+nd4c_status nd4c_model_find_interpreted(nd4c_model *model, nd4c_context *context, nd4c_model_plan **found);
 /* Ends a use. */
 void nd4c_model_plan_leave(const nd4c_model *model, nd4c_model_plan *plan);
 void nd4c_model_plan_drop(nd4c_model_plan *plan);

@@ -388,6 +388,25 @@ nd4c_status nd4c_model_find_alone(nd4c_model *model, nd4c_context *context, cons
   return status;
 }
 
+nd4c_status nd4c_model_find_interpreted(nd4c_model *model, nd4c_context *context, nd4c_model_plan **found) {
+  *found = look_up(model, context, NULL, true);
+  if (*found != NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_run_data"));
+  nd4c_status status = ND4C_OK;
+  *found = look_up(model, context, NULL, true); /* another thread may have made it */
+  if (*found == NULL) {
+    status = make_entry(model, context, 0, NULL, found);
+    if (status == ND4C_OK) {
+      (*found)->has_dims = true; /* it serves all shapes */
+      insert_plan(model, *found);
+    }
+  }
+  nd4c_model_turn_give(model->turn);
+  return status;
+}
+
 void nd4c_model_plan_leave(const nd4c_model *model, nd4c_model_plan *plan) {
   nd4c_lock_acquire(&model->turn->list);
   const bool last = --plan->users == 0 && plan->dropped;

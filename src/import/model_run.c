@@ -86,12 +86,13 @@ static void release_data(nd4c_datum **data, int32_t count) {
   }
 }
 
-/* outputs: filled with NULL. entry NULL: all is interpreted, also the rounds of loops. */
+/* outputs: filled with NULL. entry NULL, or all intermediate values are outputs: all is interpreted, also the rounds of
+ * loops. */
 static nd4c_status interpret(nd4c_model *model, nd4c_context *context, nd4c_model_plan *entry,
                              const nd4c_datum *const *inputs, nd4c_datum **outputs) {
   nd4c_onnx_import_options options = nd4c_model_import_options(model, context);
   nd4c_model_split *parts = entry != NULL ? entry->parts : NULL;
-  options.loops = entry != NULL ? &entry->loops : NULL;
+  options.loops = entry != NULL && !model->all_intermediates ? &entry->loops : NULL;
   nd4c_status status = parts != NULL ? nd4c_model_split_run(&options, parts, inputs, outputs)
                                      : nd4c_onnx_interpret(&model->onnx, &options, inputs, outputs);
   if (status == ND4C_OK) {
@@ -274,13 +275,25 @@ static nd4c_status run_as_arrays(nd4c_model *model, nd4c_context *context, const
   return status;
 }
 
+/* Runs a model that is interpreted whatever its shapes. */
+static nd4c_status run_odd(nd4c_model *model, nd4c_context *context, const nd4c_datum *const *ordered,
+                           nd4c_datum **outputs) {
+  nd4c_model_plan *entry = NULL;
+  ND4C_TRY(model->all_intermediates ? ND4C_OK : nd4c_model_find_interpreted(model, context, &entry));
+  const nd4c_status status = interpret(model, context, entry, ordered, outputs);
+  if (entry != NULL) {
+    nd4c_model_plan_leave(model, entry);
+  }
+  ND4C_TRY(status);
+  note_run(model, true);
+  return ND4C_OK;
+}
+
 static nd4c_status run_data(nd4c_model *model, nd4c_context *context, const nd4c_datum *const *ordered,
                             nd4c_datum **outputs) {
   /* intermediate values may be sequences or optionals */
   if (nd4c_model_odd_port(model) != NULL || model->all_intermediates) {
-    ND4C_TRY(interpret(model, context, NULL, ordered, outputs));
-    note_run(model, true);
-    return ND4C_OK;
+    return run_odd(model, context, ordered, outputs);
   }
   const nd4c_array **arrays = nd4c_allocate_zeroed((size_t)model->input_count, sizeof *arrays);
   nd4c_array **results = nd4c_allocate_zeroed((size_t)model->output_count, sizeof *results);

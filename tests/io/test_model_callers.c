@@ -373,6 +373,36 @@ static void another_thread_ends_a_loop(void **state) {
   nd4c_model_close(s.model);
 }
 
+/* The output is a sequence, so the model has no parts; the rounds, of which there are c, have a plan nevertheless. */
+static void rounds_beside_sequences_have_a_plan(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, body = {0};
+  float values[VALUES] = {0};
+  int count = 0;
+  char *report = NULL;
+  build_nodes(&graph, "Cast c to=7 > k");
+  build_nodes(&body, "Add v w > u; Identity go > on; Neg u > q");
+  build_names(&body, 11, "i go v");
+  build_names(&body, 12, "on u q");
+  build_holder(&graph, "Loop k - x > last all", "body", &body, NULL, NULL);
+  build_nodes(&graph, "SequenceConstruct all > y");
+  build_sequence_output(&graph, "y");
+  nd4c_model *model = open_graph(&bytes, &graph, NULL);
+  for (int c = 1; c <= 2; c++) {
+    assert_int_equal(run(model, 1, (float)c, values, &count), ND4C_OK);
+    assert_int_equal(count, 2 * c);
+    for (int i = 0; i < count; i++) {
+      assert_true(values[i] == -(1 + (float)(i % 2) + weights[i % 2] * (float)(1 + i / 2)));
+    }
+  }
+  assert_int_equal(nd4c_model_report(model, &report), ND4C_OK);
+  if (strstr(report, "'y' is a sequence") == NULL || strstr(report, "rounds in a plan: node ") == NULL) {
+    fail_msg("%s", report);
+  }
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
+
 /* A body without nodes, which carries a sequence. The limit is for a loop that no deadline would end. */
 static void a_deadline_ends_an_empty_loop(void **state) {
   (void)state;
@@ -424,6 +454,6 @@ int main(void) {
       cmocka_unit_test(callers_have_their_own_results), cmocka_unit_test(a_run_that_is_held_holds_no_other),
       cmocka_unit_test(loops_end_at_their_limit),       cmocka_unit_test(limits_are_checked),
       cmocka_unit_test(another_thread_ends_a_loop),     cmocka_unit_test(a_deadline_ends_an_empty_loop),
-      cmocka_unit_test(failures_name_the_round)};
+      cmocka_unit_test(failures_name_the_round),        cmocka_unit_test(rounds_beside_sequences_have_a_plan)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

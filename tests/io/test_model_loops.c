@@ -95,6 +95,17 @@ static void open_case(example *e, const loop_case *given, const nd4c_model_optio
   assert_int_equal(nd4c_model_open_memory(e->bytes.bytes, e->bytes.size, &own, NULL, NULL, &e->whole), ND4C_OK);
 }
 
+static int count_reported(const nd4c_model *model, const char *part) {
+  char *text = NULL;
+  int count = 0;
+  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
+  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
+    count++;
+  }
+  nd4c_free(text);
+  return count;
+}
+
 /* -- results ------------------------------------------------------------------------------------------------------- */
 
 static int64_t fails_at = -1; /* the allocation of a run that fails; negative: none */
@@ -159,6 +170,7 @@ static void results_are_those_of_the_interpreter(void **state) {
     }
     compare(&e, &cases[i], 4, 5, -100);
     expect_reported(e.model, cases[i].reported);
+    assert_int_equal(count_reported(e.whole, planned), 0);
     close_example(&e);
   }
 }
@@ -186,17 +198,6 @@ static void many_rounds_are_collected(void **state) {
   nd4c_array_release(x);
   drop(y);
   close_example(&e);
-}
-
-static int count_reported(const nd4c_model *model, const char *part) {
-  char *text = NULL;
-  int count = 0;
-  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
-  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
-    count++;
-  }
-  nd4c_free(text);
-  return count;
 }
 
 /* -- a loop in a loop ---------------------------------------------------------------------------------------------- */

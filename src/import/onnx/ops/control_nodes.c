@@ -227,8 +227,10 @@ static nd4c_status check_rounds(const loop_node *loop) {
   const bool known = loop->trips == 0 || (!ends_early && loop->trips != UNKNOWN && loop->trips != INT64_MAX);
   return known || loop->collected == 0
              ? ND4C_OK
-             : nd4c_fail(ND4C_UNSUPPORTED,
-                         "the length of the scanned outputs depends on the values of the model's inputs");
+             : nd4c_fail(
+                   ND4C_UNSUPPORTED,
+                   "the length of the scanned outputs depends on the values of the model's inputs, so that only its "
+                   "rounds run in a plan");
 }
 
 static nd4c_status try_node(loop_node *loop, bool *done) {
