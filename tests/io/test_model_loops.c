@@ -56,7 +56,7 @@ static const loop_case cases[] = {
      "carries float32 [?]"},
     /* what cannot be in a graph */
     {NULL, "Loop k - x > y z", "Identity go > on; NonZero v > n; Cast n to=1 > f; Neg v > u; ReduceSum f > q", "on u q",
-     "rounds interpreted: node "},
+     "rounds interpreted: node 0 (Loop): node 1 (NonZero): "},
 };
 
 static void open_case(example *e, const loop_case *given, const nd4c_model_options *options) {
@@ -332,6 +332,25 @@ static void other_shapes_in_each_run_get_no_plans(void **state) {
   }
   expect_reported(e.model, "since nearly each had other shapes: ");
   assert_int_equal(count_reported(e.model, planned), KEPT);
+  close_example(&e);
+}
+
+/* The plan takes v, which grows, to be as long as w4, or one number. It serves no two, nor does the interpreter, which
+ * is asked then, and says what is wrong. */
+static void the_interpreter_is_asked_for_the_rest(void **state) {
+  (void)state;
+  static const loop_case assuming = {"ReduceSum w v0 keepdims=0 > w4", "Loop k - x > y z",
+                                     "Identity go > on; Concat v x axis=0 > u; Add v w4 > q", "on u q", planned};
+  example e;
+  nd4c_array *y[2] = {NULL};
+  open_case(&e, &assuming, NULL);
+  compare(&e, &assuming, 1, 1, 0);
+  assert_int_equal(count_reported(e.model, "did not serve"), 0);
+  assert_int_equal(run_loop(e.model, 1, 2, 0, y), ND4C_SHAPE);
+  assert_non_null(strstr(nd4c_error_message(), "(Loop) at byte"));
+  assert_non_null(strstr(nd4c_error_message(), ": round 1: node 2 (Add)"));
+  expect_reported(e.model, "runs that it did not serve, which were interpreted: 1\n");
+  compare(&e, &assuming, 1, 1, 0);
   close_example(&e);
 }
 
@@ -656,6 +675,7 @@ int main(void) {
       cmocka_unit_test(each_call_of_a_function_has_a_plan),
       cmocka_unit_test(plans_are_kept_by_shape),
       cmocka_unit_test(other_shapes_in_each_run_get_no_plans),
+      cmocka_unit_test(the_interpreter_is_asked_for_the_rest),
       cmocka_unit_test(results_have_memory_of_their_own),
       cmocka_unit_test(a_loop_lies_between_parts),
       cmocka_unit_test(memory_may_be_short),

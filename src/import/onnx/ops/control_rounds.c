@@ -349,7 +349,6 @@ static bool bake_numbers(making *m) {
       any = true;
     }
   }
-  nd4c_error_clear();
   return any;
 }
 
@@ -361,6 +360,7 @@ static nd4c_status fit_body(making *m) {
       if (nd4c_status_passes(status) || !bake_numbers(m)) {
         return status;
       }
+      nd4c_error_clear();
       continue;
     }
     ND4C_TRY(compare_carried(m, &changed));
