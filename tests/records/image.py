@@ -515,6 +515,14 @@ def roi_align(s, dtype):
                    [Near(value, dtype, np.maximum(size.astype(np.float64), 1e-3))],
                    ulps=1024 if dtype == "float64" else None)
     yield Case([x, rois[:0], indices[:0]], {"size": [1, 1]}, [np.zeros((0, 2, 1, 1), x.dtype)])
+    # bins of up to 11 rows, more channels than are computed together, and more samples than cells
+    wide = s.small(dtype, (1, 67, 12, 21))
+    rois = np.array([[0, 0, 20, 11], [-4, 3, 30, 13], [1, 1, 2.5, 9.5], [12, 9, 3, 2]], np.float32)
+    for mode, ratio, half in itertools.product((0, 1), (0, 5), (False, True)):
+        attrs = {"size": [1, 3], "mode": mode, "sampling_ratio": ratio, "half_pixel": half}
+        value, size = aligned(wide, rois, np.zeros(4, np.int64), attrs)
+        yield Case([wide, rois, np.zeros(4, np.int64)], attrs, [Near(value, dtype, np.maximum(size.astype(np.float64), 1e-3))],
+                   ulps=1024 if dtype == "float64" else None)
 
 
 @refusals("roi_align")

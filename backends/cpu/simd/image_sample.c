@@ -1,12 +1,11 @@
-/* grid_sample and roi_align of engine simd in float32: what a place weighs is found once, for all channels. grid_sample
- * reads channels last, too: the channels of a place are weighed as vectors.
- * dispatch/choice.c asks these kernels. */
+/* grid_sample of engine simd in float32: what a place weighs is found once, for all channels. It reads channels last,
+ * too: the channels of a place are weighed as vectors. dispatch/choice.c asks this kernel. */
 #include <math.h>
 #include <string.h>
 
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/simd/rows.h"
-#include "backends/cpu/support/regions.h"
+#include "kernels/reference/image/image.h"
 
 /* Places whose weights are found together; the most elements that one of them weighs. */
 enum { PLACES = 64, TAPS = ND4C_REF_SAMPLE_TAPS };
@@ -62,8 +61,6 @@ static const char *why_not(const nd4c_call *call) {
 static int64_t grain(int64_t work) {
   return (1 << 15) / (work + 1) + 1;
 }
-
-/* -- grid_sample -------------------------------------------------------------------------------------------------- */
 
 typedef struct grid_job {
   nd4c_ref_sample_args args;
@@ -179,55 +176,5 @@ static nd4c_status grid_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* -- roi_align ---------------------------------------------------------------------------------------------------- */
-
-typedef struct roi_job {
-  nd4c_ref_roi_args args;
-  int64_t channels, x_step, y_step;
-} roi_job;
-
-static bool roi_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const char *why = why_not(call);
-  const int64_t samples = ND4C_INT_OF(call, roi_align_sampling_ratio);
-  ND4C_CPU_DECLINE_IF(why != NULL, "%s", why);
-  ND4C_CPU_DECLINE_IF(ND4C_INT_OF(call, roi_align_mode) == ND4C_ROI_MODE_MAX, "the largest sample is no sum");
-  ND4C_CPU_DECLINE_IF(samples <= 0 || samples > 4, "more than 4 samples along a bin, or as many as the roi needs");
-  return true;
-}
-
-static void roi_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const roi_job *j = user;
-  const int64_t columns = j->args.y.shape[3];
-  (void)worker;
-  for (int64_t roi = begin; roi < end; roi++) {
-    const nd4c_ref_tensor *images = &j->args.indices;
-    const int64_t image = nd4c_value_load(images->dtype, images->data, roi * images->strides[0]).i;
-    for (int64_t first = 0; first < j->y_step; first += PLACES) {
-      block b;
-      begin_block(&b, j->y_step - first < PLACES ? j->y_step - first : PLACES);
-      for (int64_t i = 0; i < b.places; i++) {
-        int64_t offsets[TAPS];
-        double weights[TAPS];
-        const int64_t at = first + i;
-        set_place(&b, i, nd4c_ref_roi_taps(&j->args, roi, at / columns, at % columns, offsets, weights), offsets,
-                  weights);
-      }
-      sum_channels(&b, j->channels, (const float *)(const void *)j->args.x.data + image * j->channels * j->x_step,
-                   j->x_step, (float *)(void *)j->args.y.data + roi * j->channels * j->y_step + first, j->y_step);
-    }
-  }
-}
-
-static nd4c_status roi_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  roi_job j = {.channels = x->shape[1]};
-  ND4C_BACKEND_TRY(nd4c_cpu_roi_align_read(call, &j.args));
-  j.x_step = x->shape[2] * x->shape[3];
-  j.y_step = y->shape[2] * y->shape[3];
-  nd4c_cpu_parallel(y->shape[0], grain(j.y_step * (16 * j.channels + 64)), call->width, roi_range, &j);
-  return ND4C_OK;
-}
-
 const nd4c_kernel *const nd4c_cpu_simd_image_sample_kernels[] = {
-    ND4C_CPU_SIMD_KERNEL(grid_sample, ND4C_DTYPE_BIT(ND4C_FLOAT32), grid_usable, grid_run),
-    ND4C_CPU_SIMD_KERNEL(roi_align, ND4C_DTYPE_BIT(ND4C_FLOAT32), roi_usable, roi_run), NULL};
+    ND4C_CPU_SIMD_KERNEL(grid_sample, ND4C_DTYPE_BIT(ND4C_FLOAT32), grid_usable, grid_run), NULL};

@@ -22,6 +22,7 @@
 #include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/image/boxes.h"
 #include "kernels/cpu/image/colors.h"
+#include "kernels/cpu/image/regions.h"
 #include "kernels/cpu/image/resample.h"
 #include "kernels/cpu/indexing/bags.h"
 #include "kernels/cpu/indexing/pick.h"

@@ -8,6 +8,7 @@
   X(contraction)          \
   X(contraction_packed)   \
   X(image_colors)         \
+  X(image_regions)        \
   X(image_resize)         \
   X(image_sample)         \
   X(normalization)        \

@@ -96,13 +96,7 @@ int64_t nd4c_ref_nms(const nd4c_ref_nms_args *args, nd4c_ref_candidate *candidat
 
 /* -- regions of interest ------------------------------------------------------------------------------------------ */
 
-/* A roi along one axis (0 rows, 1 columns): where it begins, the length of a bin, samples a bin. */
-typedef struct span {
-  double start, bin;
-  int64_t samples;
-} span;
-
-static span find_span(const nd4c_ref_roi_args *args, int64_t roi, int axis) {
+nd4c_ref_roi_span nd4c_ref_roi_find_span(const nd4c_ref_roi_args *args, int64_t roi, int axis) {
   const nd4c_ref_tensor *rois = &args->rois;
   int64_t base = roi * rois->strides[0], bins = args->y.shape[2 + axis];
   double shift = args->half_pixel ? 0.5 : 0;
@@ -111,16 +105,16 @@ static span find_span(const nd4c_ref_roi_args *args, int64_t roi, int axis) {
   if (!args->half_pixel && length < 1) {
     length = 1; /* a malformed roi is one cell */
   }
-  span result = {start, length / (double)bins, args->sampling_ratio};
+  nd4c_ref_roi_span result = {start, length / (double)bins, args->sampling_ratio};
   if (result.samples == 0) {
     double wanted = ceil(result.bin);
     result.samples = wanted <= 0 ? 0 : wanted <= ND4C_REF_ROI_SAMPLES ? (int64_t)wanted : -1;
   }
-  return isfinite(start) && isfinite(length) ? result : (span){start, 0, -1};
+  return isfinite(start) && isfinite(length) ? result : (nd4c_ref_roi_span){start, 0, -1};
 }
 
 int64_t nd4c_ref_roi_samples(const nd4c_ref_roi_args *args, int64_t roi) {
-  span rows = find_span(args, roi, 0), columns = find_span(args, roi, 1);
+  nd4c_ref_roi_span rows = nd4c_ref_roi_find_span(args, roi, 0), columns = nd4c_ref_roi_find_span(args, roi, 1);
   if (rows.samples < 0 || columns.samples < 0) {
     return -1;
   }
@@ -163,35 +157,17 @@ static double sample(const nd4c_ref_roi_args *args, int64_t base, double row, do
 }
 
 /* The middle of sample p of bin i. */
-static double middle_of(const span *s, int64_t i, int64_t p) {
+static double middle_of(const nd4c_ref_roi_span *s, int64_t i, int64_t p) {
   return s->start + (double)i * s->bin + ((double)p + 0.5) * s->bin / (double)s->samples;
 }
 
-int64_t nd4c_ref_roi_taps(const nd4c_ref_roi_args *args, int64_t roi, int64_t i, int64_t j, int64_t *offsets,
-                          double *weights) {
-  const nd4c_ref_tensor *x = &args->x;
-  const span rows = find_span(args, roi, 0), columns = find_span(args, roi, 1);
-  const double samples = (double)rows.samples * (double)columns.samples;
-  int64_t count = 0;
-  for (int64_t p = 0; p < rows.samples; p++) {
-    for (int64_t q = 0; q < columns.samples; q++) {
-      int64_t at[2][2];
-      double down = 0, right = 0;
-      if (!find_cells(middle_of(&rows, i, p), x->shape[2], &at[0][0], &at[0][1], &down) ||
-          !find_cells(middle_of(&columns, j, q), x->shape[3], &at[1][0], &at[1][1], &right)) {
-        continue;
-      }
-      for (int corner = 0; corner < 4; corner++) {
-        weights[count] = (corner & 2 ? down : 1 - down) * (corner & 1 ? right : 1 - right) / samples;
-        offsets[count++] = at[0][corner >> 1] * x->strides[2] + at[1][corner & 1] * x->strides[3];
-      }
-    }
-  }
-  return count;
+bool nd4c_ref_roi_find_cells(const nd4c_ref_roi_span *span, int64_t i, int64_t p, int64_t extent,
+                             nd4c_ref_roi_cells *cells) {
+  return find_cells(middle_of(span, i, p), extent, &cells->low, &cells->high, &cells->weight);
 }
 
 static double pool_bin(const nd4c_ref_roi_args *args, int64_t base, int64_t roi, int64_t i, int64_t j) {
-  span rows = find_span(args, roi, 0), columns = find_span(args, roi, 1);
+  nd4c_ref_roi_span rows = nd4c_ref_roi_find_span(args, roi, 0), columns = nd4c_ref_roi_find_span(args, roi, 1);
   double sum = 0, best = 0;
   for (int64_t p = 0; p < rows.samples; p++) {
     double row = middle_of(&rows, i, p);

@@ -113,10 +113,19 @@ typedef struct nd4c_ref_roi_args {
 enum { ND4C_REF_ROI_SAMPLES = 1 << 20 };
 /* Samples along the longer side of a bin of a roi, -1 if there are more than ND4C_REF_ROI_SAMPLES or it is no box. */
 int64_t nd4c_ref_roi_samples(const nd4c_ref_roi_args *args, int64_t roi);
-/* The elements that bin (i, j) of a roi averages, in groups of four for each sample within x, as offsets from the first
- * one of a channel; returns their number. The lists have room for 4 times the samples of a bin. */
-int64_t nd4c_ref_roi_taps(const nd4c_ref_roi_args *args, int64_t roi, int64_t i, int64_t j, int64_t *offsets,
-                          double *weights);
+/* A roi along one axis (0 rows, 1 columns): where it begins, the length of a bin, samples a bin. */
+typedef struct nd4c_ref_roi_span {
+  double start, bin;
+  int64_t samples;
+} nd4c_ref_roi_span;
+nd4c_ref_roi_span nd4c_ref_roi_find_span(const nd4c_ref_roi_args *args, int64_t roi, int axis);
+/* The two cells around sample p of bin i on one axis, and the weight of the second; false outside. */
+typedef struct nd4c_ref_roi_cells {
+  int64_t low, high;
+  double weight;
+} nd4c_ref_roi_cells;
+bool nd4c_ref_roi_find_cells(const nd4c_ref_roi_span *span, int64_t i, int64_t p, int64_t extent,
+                             nd4c_ref_roi_cells *cells);
 /* Elements [begin, end) of y in C order. */
 void nd4c_ref_roi_align(const nd4c_ref_roi_args *args, int64_t begin, int64_t end);
 void nd4c_ref_max_roi_pool(const nd4c_ref_roi_args *args, int64_t begin, int64_t end);
