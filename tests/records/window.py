@@ -69,6 +69,12 @@ def conv_transpose(s, dtype):
     yield transpose_case(s, dtype, (1, 2, 3, 4), (3, 4), 1, strides=[2, 3], auto_pad=2)
     yield transpose_case(s, dtype, (1, 2, 3, 4), (1, 2), 1, strides=[2, 3], auto_pad=3)
     yield transpose_case(s, dtype, (3, 1, 2, 2), (2, 2), 1, equal=True)
+    # more cells or outputs than engine simd multiplies together; strides of 3 and beside dilations; cells cut off
+    yield transpose_case(s, dtype, (1, 2, 1100), (3,), 2, strides=[2], pads=[2, 1])
+    yield transpose_case(s, dtype, (1, 3, 20, 40), (2, 2), 1, strides=[2, 2], pads=[0, 1, 1, 0])
+    yield transpose_case(s, dtype, (1, 1, 3, 5, 70), (2, 1, 3), 1, strides=[2, 1, 3], pads=[1, 0, 2, 0, 0, 1])
+    yield transpose_case(s, dtype, (2, 2, 2, 3), (3, 3), 20, groups=2, strides=[3, 2], dilations=[1, 3])
+    yield transpose_case(s, dtype, (1, 2, 4, 5), (2, 3), 3, strides=[1, 4], pads=[1, 3, 2, 3])
     yield transpose_case(s, dtype, (0, 2, 3), (2,), 2)
     yield transpose_case(s, dtype, (2, 2, 0), (2,), 2)
 

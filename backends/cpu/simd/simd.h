@@ -53,6 +53,7 @@
 #include "kernels/cpu/window/dots.h"
 #include "kernels/cpu/window/few.h"
 #include "kernels/cpu/window/pool.h"
+#include "kernels/cpu/window/transposed.h"
 #include "kernels/cpu/window/winograd.h"
 
 /* kernel_tables.h, made by the build: a file of kernels/cpu/<family>/ defines nd4c_<part>_table_<level> of type
