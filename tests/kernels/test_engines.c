@@ -72,6 +72,11 @@ static const record records[] = {
     {"softmax", F32, {{1, 7}}, ""},
     {"softmax", F64, {{3, 50}}, ""},
     {"softmax", F16, {{3, 50}}, ""},
+    {"softmax", F32, {{5, 13, 8}}, ""}, /* rows that are computed side by side */
+    {"softmax", F32, {{3, 32, 32}}, ""},
+    {"softmax", F64, {{33, 7}}, ""},
+    {"log_softmax", F32, {{70, 2}}, ""},
+    {"log_softmax", F64, {{8, 31}}, ""},
     {"log_softmax", F32, {{3, 4, 50}}, ""},
     {"log_softmax", F32, {{3, 50, 4}}, "axis=0"},
     {"lrn", F32, {{2, 17, 4, 5}}, "size=5 alpha=0.3 beta=0.75 bias=1.5"},

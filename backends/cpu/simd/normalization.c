@@ -10,6 +10,8 @@
 /* Rows that are streamed past the caches are computed in a buffer. Columns of a softmax are computed in blocks, whose
  * rows are prefetched FORESEEN rows ahead. */
 enum { ROW_BYTES = 32768, COLUMNS = ND4C_GATHER_COLUMNS, ROWS = ND4C_GATHER_ROWS, FORESEEN = 4 };
+/* Fewer short rows are computed one by one. */
+enum { FEW_ROWS = 8 };
 enum { WIDE_ROW = ROW_BYTES / sizeof(float) }; /* 16-bit floats of a row that is widened */
 
 enum { SCALE, BIAS, MEAN, VARIANCE, AFFINE_OPERANDS };
@@ -180,10 +182,30 @@ static void softmax_range(void *user, int64_t begin, int64_t end, int32_t worker
   rows_finish(j);
 }
 
+/* Whether rows are short and lie one behind the other: many are computed side by side then. */
+static bool rows_are_short(const job *j) {
+  const nd4c_simd_rows *rows = &j->rows;
+  return j->width == 0 && !j->half && j->length > 1 && j->length <= ND4C_SHORT_ROW && rows->count >= FEW_ROWS &&
+         rows->rank == 1 && rows->x_strides[0] == j->length && rows->y_strides[0] == j->length;
+}
+
+static void softmax_short_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const int64_t first = begin * ND4C_SHORT_ROWS, last = end * ND4C_SHORT_ROWS, at = first * j->length * j->bytes;
+  (void)worker;
+  j->loops->softmax_short((last < j->rows.count ? last : j->rows.count) - first, j->length, j->x + at, j->y + at,
+                          j->logarithm);
+}
+
 static nd4c_status softmax_any(const nd4c_call *call, bool logarithm) {
   job j = job_make(call);
   j.logarithm = logarithm;
   softmax_plan(call, &j);
+  if (rows_are_short(&j)) {
+    nd4c_cpu_parallel(nd4c_cpu_divide_up(j.rows.count, ND4C_SHORT_ROWS),
+                      nd4c_simd_grain(2 * j.length * ND4C_SHORT_ROWS), call->width, softmax_short_range, &j);
+    return ND4C_OK;
+  }
   j.blocks = j.width > 0 ? (j.width + COLUMNS - 1) / COLUMNS : 1;
   j.stream = j.width > 0 ? call->outputs[0].size > nd4c_simd_stream_bytes / j.bytes && j.x != j.y && j.width >= 128
                          : should_stream(&j, &call->outputs[0]);

@@ -210,6 +210,62 @@ static void NAME(softmax)(int64_t n, const void *vx, void *vy, bool logarithm) {
   }
 }
 
+/* ND4C_SHORT_ROWS rows side by side, a lane each: line k has the elements k of all. */
+ND4C_INLINED void NAME(softmax_lines)(int64_t n, T *lines, bool logarithm) {
+  T largest[ND4C_SHORT_ROWS], sums[ND4C_SHORT_ROWS];
+  for (int64_t r = 0; r < ND4C_SHORT_ROWS; r++) {
+    largest[r] = lines[r];
+    sums[r] = 0;
+  }
+  for (int64_t k = 1; k < n; k++) {
+    const T *line = lines + k * ND4C_SHORT_ROWS;
+    for (int64_t r = 0; r < ND4C_SHORT_ROWS; r++) {
+      largest[r] = line[r] > largest[r] ? line[r] : largest[r]; /* NaN stays in the sum */
+    }
+  }
+  for (int64_t k = 0; k < n; k++) {
+    T *line = lines + k * ND4C_SHORT_ROWS;
+    for (int64_t r = 0; r < ND4C_SHORT_ROWS; r++) {
+      const T less = line[r] - largest[r], e = NAME(nd4c_exp)(less);
+      sums[r] += e;
+      line[r] = logarithm ? less : e;
+    }
+  }
+  for (int64_t r = 0; r < ND4C_SHORT_ROWS; r++) {
+    sums[r] = logarithm ? NAME(nd4c_log)(sums[r]) : 1 / sums[r];
+  }
+  for (int64_t k = 0; k < n; k++) {
+    T *line = lines + k * ND4C_SHORT_ROWS;
+    for (int64_t r = 0; r < ND4C_SHORT_ROWS; r++) {
+      line[r] = logarithm ? line[r] - sums[r] : line[r] * sums[r];
+    }
+  }
+}
+
+static void NAME(softmax_short)(int64_t rows, int64_t n, const void *vx, void *vy, bool logarithm) {
+  T lines[ND4C_SHORT_ROW * ND4C_SHORT_ROWS];
+  for (int64_t row = 0; row < rows; row += ND4C_SHORT_ROWS) {
+    const int64_t count = rows - row < ND4C_SHORT_ROWS ? rows - row : ND4C_SHORT_ROWS;
+    const T *x = (const T *)vx + row * n;
+    T *y = (T *)vy + row * n;
+    for (int64_t k = 0; k < n; k++) {
+      for (int64_t r = 0; r < ND4C_SHORT_ROWS; r++) {
+        lines[k * ND4C_SHORT_ROWS + r] = r < count ? x[r * n + k] : 0;
+      }
+    }
+    if (logarithm) {
+      NAME(softmax_lines)(n, lines, true);
+    } else {
+      NAME(softmax_lines)(n, lines, false);
+    }
+    for (int64_t r = 0; r < count; r++) {
+      for (int64_t k = 0; k < n; k++) {
+        y[r * n + k] = lines[k * ND4C_SHORT_ROWS + r];
+      }
+    }
+  }
+}
+
 static void NAME(softmax_finish)(int64_t n, const void *vx, const void *vlargest, const void *vrest, void *vy,
                                  bool logarithm) {
   const T *x = vx, *largest = vlargest, *rest = vrest;
@@ -308,6 +364,7 @@ static const nd4c_normalization_loops NAME(loops) = {
     .scale_row = NAME(scale_row),
     .layer_norm = NAME(layer_norm),
     .softmax = NAME(softmax),
+    .softmax_short = NAME(softmax_short),
     .softmax_finish = NAME(softmax_finish),
     .lrn = NAME(lrn),
     .lrn_columns = NAME(lrn_columns),

@@ -14,6 +14,9 @@ typedef struct nd4c_lrn_parameters {
   double factor, beta, bias;
 } nd4c_lrn_parameters;
 
+/* Rows that softmax computes side by side, and the longest of them. */
+enum { ND4C_SHORT_ROWS = 32, ND4C_SHORT_ROW = 32 };
+
 /* All pointers are to elements of the loops' dtype. */
 typedef struct nd4c_normalization_loops {
   void (*fill)(int64_t n, double value, void *y);
@@ -34,6 +37,8 @@ typedef struct nd4c_normalization_loops {
   void (*layer_norm)(int64_t n, const void *x, const void *scale, const void *bias, double epsilon, void *y);
   /* One row. y may be x. */
   void (*softmax)(int64_t n, const void *x, void *y, bool logarithm);
+  /* Rows of n elements, n at most ND4C_SHORT_ROW, one behind the other. y may be x. */
+  void (*softmax_short)(int64_t rows, int64_t n, const void *x, void *y, bool logarithm);
   /* The same of one element in each of n rows, of which the largest is known, and one divided by
    * the sum of exponentials, or the logarithm of that. */
   void (*softmax_finish)(int64_t n, const void *x, const void *largest, const void *rest, void *y, bool logarithm);
