@@ -242,27 +242,46 @@ ND4C_INLINED void NAME(softmax_lines)(int64_t n, T *lines, bool logarithm) {
   }
 }
 
+/* to[c to_step + r] = from[r from_step + c]; f32 in squares. */
+static void NAME(turn)(int64_t rows, int64_t columns, const T *from, int64_t from_step, T *to, int64_t to_step) {
+  int64_t row = 0;
+  for (; row + 4 <= rows && sizeof(T) == sizeof(uint32_t); row += 4) {
+    const T *x = from + row * from_step;
+    T *y = to + row;
+    int64_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      nd4c_transpose_4((const uint32_t *)(const void *)(x + c), from_step, (uint32_t *)(void *)(y + c * to_step),
+                       to_step);
+    }
+    for (; c < columns; c++) {
+      for (int64_t r = 0; r < 4; r++) {
+        y[c * to_step + r] = x[r * from_step + c];
+      }
+    }
+  }
+  for (; row < rows; row++) {
+    for (int64_t c = 0; c < columns; c++) {
+      to[c * to_step + row] = from[row * from_step + c];
+    }
+  }
+}
+
 static void NAME(softmax_short)(int64_t rows, int64_t n, const void *vx, void *vy, bool logarithm) {
   T lines[ND4C_SHORT_ROW * ND4C_SHORT_ROWS];
   for (int64_t row = 0; row < rows; row += ND4C_SHORT_ROWS) {
     const int64_t count = rows - row < ND4C_SHORT_ROWS ? rows - row : ND4C_SHORT_ROWS;
     const T *x = (const T *)vx + row * n;
     T *y = (T *)vy + row * n;
-    for (int64_t k = 0; k < n; k++) {
-      for (int64_t r = 0; r < ND4C_SHORT_ROWS; r++) {
-        lines[k * ND4C_SHORT_ROWS + r] = r < count ? x[r * n + k] : 0;
-      }
+    if (count < ND4C_SHORT_ROWS) {
+      memset(lines, 0, (size_t)(n * ND4C_SHORT_ROWS) * sizeof *lines);
     }
+    NAME(turn)(count, n, x, n, lines, ND4C_SHORT_ROWS);
     if (logarithm) {
       NAME(softmax_lines)(n, lines, true);
     } else {
       NAME(softmax_lines)(n, lines, false);
     }
-    for (int64_t r = 0; r < count; r++) {
-      for (int64_t k = 0; k < n; k++) {
-        y[r * n + k] = lines[k * ND4C_SHORT_ROWS + r];
-      }
-    }
+    NAME(turn)(n, count, lines, ND4C_SHORT_ROWS, y, n);
   }
 }
 

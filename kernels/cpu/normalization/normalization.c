@@ -4,11 +4,13 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "kernels/cpu/elementwise/eight.h"
 #include "kernels/cpu/elementwise/exponential_vector.h"
 #include "kernels/cpu/elementwise/mathematics.h"
 #include "kernels/cpu/reduction/vector.h"
+#include "kernels/cpu/shape/squares.h"
 #include "kernels/cpu/support/level.h"
 #include "kernels/types.h"
 
