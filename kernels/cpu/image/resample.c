@@ -72,15 +72,26 @@ ND4C_INLINED __m512d gather_float32(__m256i index, const float *from) {
   }
 #endif
 
+/* The element is read in any case, so that the choice is no branch. */
 #define DEFINE_SUMS(T, name, sums)                                                                                     \
   DEFINE_EIGHT(T, name)                                                                                                \
-  static void sums(int64_t n, int64_t taps, const T *from, const int32_t *indices, const double *weights, float *to) { \
-    for (int64_t i = eights_of_##name(n, taps, from, indices, weights, to); i < n; i++) {                              \
+  ND4C_INLINED void sums_of_##name(int64_t first, int64_t n, int64_t taps, const T *from, const int32_t *indices,      \
+                                   const double *weights, float *to) {                                                 \
+    for (int64_t i = first; i < n; i++) {                                                                              \
       double sum = 0;                                                                                                  \
-      for (int64_t k = i; k < taps * n; k += n) {                                                                      \
-        sum += weights[k] != 0 ? weights[k] * (double)from[indices[k]] : 0;                                            \
+      for (int64_t k = 0; k < taps; k++) {                                                                             \
+        const double weight = weights[k * n + i], term = weight * (double)from[indices[k * n + i]];                    \
+        sum += weight != 0 ? term : 0;                                                                                 \
       }                                                                                                                \
       to[i] = (float)sum;                                                                                              \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  static void sums(int64_t n, int64_t taps, const T *from, const int32_t *indices, const double *weights, float *to) { \
+    const int64_t first = eights_of_##name(n, taps, from, indices, weights, to);                                       \
+    if (taps == 4) {                                                                                                   \
+      sums_of_##name(first, n, 4, from, indices, weights, to);                                                         \
+    } else {                                                                                                           \
+      sums_of_##name(first, n, taps, from, indices, weights, to);                                                      \
     }                                                                                                                  \
   }
 DEFINE_SUMS(double, float64, weigh)
