@@ -55,18 +55,19 @@ static link read_link(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) 
 
 /* -- what is allowed ----------------------------------------------------------------------------------------------- */
 
-/* A product with the number only moves the exponent up, or changes the sign. */
+/* A product with the number only moves the exponent up, or changes the sign. Of an infinity or NaN, frexp is the same.
+ */
 static bool scales_up(const nd4c_uniform *number) {
   int exponent = 0;
-  return isfinite(number->real) && fabs(frexp(number->real, &exponent)) == 0.5 && fabs(number->real) >= 1;
+  return fabs(frexp(number->real, &exponent)) == 0.5 && fabs(number->real) >= 1;
 }
 
 /* Products with a, then b, are those with a * b: neither rounds but where the last one does. */
 static bool is_exact_product(const nd4c_uniform *a, const nd4c_uniform *b) {
   nd4c_dtype_limits limits = {.struct_size = sizeof limits};
   const bool flips = fabs(a->real) == 1 || fabs(b->real) == 1;
-  return isfinite(a->real) && isfinite(b->real) && (flips || (scales_up(a) && scales_up(b))) &&
-         nd4c_dtype_get_limits(a->dtype, &limits) == ND4C_OK && fabs(a->real * b->real) <= limits.max;
+  return (flips || (scales_up(a) && scales_up(b))) && nd4c_dtype_get_limits(a->dtype, &limits) == ND4C_OK &&
+         fabs(a->real * b->real) <= limits.max; /* neither an infinity nor NaN */
 }
 
 /* Of floats, the larger of -0 and 0 may be either, and NaN wins. */

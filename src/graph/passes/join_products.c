@@ -275,9 +275,6 @@ static int64_t columns_of(const nd4c_graph *graph, const nd4c_graph_node *node) 
 /* A constant's numbers as one for each column; one reference. */
 static nd4c_status spread(const nd4c_rewrite *rewrite, const nd4c_array *constant, int64_t columns,
                           nd4c_array **numbers) {
-  if (constant->rank == 1 && constant->shape[0] == columns) {
-    return nd4c_array_view(constant, constant->rank, constant->shape, constant->strides, constant->offset, numbers);
-  }
   const nd4c_attr_value shape = {.kind = ND4C_ATTR_INTS, .count = 1, .as.ints = &columns};
   return nd4c_op_call_positional(rewrite->context, ND4C_OP_broadcast_to, &constant, 1, &shape, numbers);
 }

@@ -369,12 +369,36 @@ NUMBER(true_divide_three, FLOAT32, true_divide, 3, false)
 NUMBER(three_true_divide, FLOAT64, true_divide, 3, true)
 NUMBER(true_divide_whole, INT32, true_divide, 4, false)
 NUMBER(divide_tiny, FLOAT32, divide, 0x1p-140, false)
+NUMBER(divide_least_normal, FLOAT32, divide, 0x1p-126, false)
+NUMBER(divide_least_normal_double, FLOAT64, divide, -0x1p-1022, false)
+NUMBER(divide_below_normal, FLOAT32, divide, 0x1p-127, false)
+NUMBER(divide_largest, FLOAT32, divide, 0x1p126, false)
+NUMBER(divide_too_large, FLOAT32, divide, 0x1p127, false)
+NUMBER(divide_too_large_double, FLOAT64, divide, 0x1p1023, false)
+NUMBER(divide_infinity, FLOAT32, divide, INFINITY, false)
+NUMBER(divide_zero, FLOAT32, divide, 0.0, false)
+NUMBER(power_minus_one_double, FLOAT64, power, -1, false)
+NUMBER(power_three, FLOAT32, power, 3, false)
+NUMBER(power_minus_two, FLOAT32, power, -2, false)
 TWICE(multiply_same, FLOAT32, multiply)
 
-static void power_half_of_square(nd4c_graph *graph) {
+/* A power of a sum that is never negative. */
+static void power_of_square(nd4c_graph *graph, double exponent) {
   const nd4c_value sum = check_binary(graph, ND4C_OP_add, check_unary(graph, ND4C_OP_square, f32(graph)),
                                       exact_scalar(graph, ND4C_FLOAT32, 1e-5));
-  exact_output(graph, check_binary(graph, ND4C_OP_power, sum, exact_scalar(graph, ND4C_FLOAT32, 0.5)));
+  exact_output(graph, check_binary(graph, ND4C_OP_power, sum, exact_scalar(graph, ND4C_FLOAT32, exponent)));
+}
+
+static void power_half_of_square(nd4c_graph *graph) {
+  power_of_square(graph, 0.5);
+}
+
+static void power_third_of_square(nd4c_graph *graph) {
+  power_of_square(graph, 1.0 / 3);
+}
+
+static void power_minus_half_of_square(nd4c_graph *graph) {
+  power_of_square(graph, -0.5);
 }
 
 static const exact_case strength[] = {
@@ -392,6 +416,19 @@ static const exact_case strength[] = {
     {"x / 4 as true_divide of integers", "strength", 0, 1, true_divide_whole, 0},
     {"x / 4, integers", "strength", 0, 1, divide_four_whole, 0},
     {"1 / subnormal overflows", "strength", 0, 1, divide_tiny, 0},
+    {"x / the least normal number", "strength", 1, 1, divide_least_normal, 0},
+    {"x / the least normal double", "strength", 1, 1, divide_least_normal_double, 0},
+    {"x / a subnormal number", "strength", 0, 1, divide_below_normal, 0},
+    {"x / 2^126", "strength", 1, 1, divide_largest, 0},
+    {"1 / 2^127 is subnormal", "strength", 0, 1, divide_too_large, 0},
+    {"1 / 2^1023 is subnormal", "strength", 0, 1, divide_too_large_double, 0},
+    {"x / inf", "strength", 0, 1, divide_infinity, 0},
+    {"x / 0", "strength", 0, 1, divide_zero, 0},
+    {"1 / x, doubles", "strength", 1, 1, power_minus_one_double, 1e-6},
+    {"x^3", "strength", 0, 1, power_three, 1e-6},
+    {"x^-2", "strength", 0, 1, power_minus_two, 1e-6},
+    {"the third root of a sum of squares", "strength", 0, 3, power_third_of_square, 1e-6},
+    {"1 / root of a sum of squares", "strength", 0, 3, power_minus_half_of_square, 1e-6},
 };
 
 /* -- fold_chain ---------------------------------------------------------------------------------------------------- */
@@ -451,6 +488,22 @@ static void powers_overflow(nd4c_graph *graph) {
   chain(graph, ND4C_FLOAT32, links, 2);
 }
 
+/* Of two powers of two, or numbers that are none. */
+#define PRODUCTS(name, DTYPE, first, second)                                                          \
+  static void name(nd4c_graph *graph) {                                                               \
+    const chain_link links[] = {{ND4C_OP_multiply, first, false}, {ND4C_OP_multiply, second, false}}; \
+    chain(graph, ND4C_##DTYPE, links, 2);                                                             \
+  }
+PRODUCTS(powers_largest, FLOAT32, 0x1p100, 0x1p27)
+PRODUCTS(powers_past_largest, FLOAT32, 0x1p100, -0x1p28)
+PRODUCTS(powers_double, FLOAT64, 0x1p100, 0x1p100)
+PRODUCTS(infinity_first, FLOAT32, INFINITY, 4)
+PRODUCTS(infinity_last, FLOAT32, 4, INFINITY)
+PRODUCTS(not_a_number, FLOAT32, NAN, 4)
+PRODUCTS(three_and_two, FLOAT32, 3, 2)
+PRODUCTS(two_and_three, FLOAT32, 2, 3)
+PRODUCTS(half_and_four, FLOAT32, 0.5, 4)
+
 static void sums(nd4c_graph *graph) {
   const chain_link links[] = {{ND4C_OP_add, 0.1, false}, {ND4C_OP_subtract, 0.7, true}, {ND4C_OP_subtract, 3, false}};
   chain(graph, ND4C_FLOAT32, links, 3);
@@ -482,6 +535,15 @@ static const exact_case chains[] = {
     {"two maxima", "fold_chain", 1, 2, sign_and_number, 0},
     {"powers of two below 1 round subnormals twice", "fold_chain", 0, 2, powers_down, 0},
     {"the product of the powers overflows", "fold_chain", 0, 2, powers_overflow, 0},
+    {"the product of the powers is the largest one", "fold_chain", 1, 1, powers_largest, 0},
+    {"the product of the powers is past the largest one", "fold_chain", 0, 2, powers_past_largest, 0},
+    {"the product of the powers fits a double", "fold_chain", 1, 1, powers_double, 0},
+    {"inf, and a power", "fold_chain", 0, 2, infinity_first, 0},
+    {"a power, and inf", "fold_chain", 0, 2, infinity_last, 0},
+    {"NaN, and a power", "fold_chain", 0, 2, not_a_number, 0},
+    {"3, and a power", "fold_chain", 0, 2, three_and_two, 0},
+    {"a power, and 3", "fold_chain", 0, 2, two_and_three, 0},
+    {"a half, and a power", "fold_chain", 0, 2, half_and_four, 0},
     {"sums of floats round", "fold_chain", 0, 3, sums, 0},
     {"maxima with 0", "fold_chain", 0, 2, maximum_of_zeros, 0},
     {"another node reads the sum", "fold_chain", 0, 3, sum_read_twice, 0},
