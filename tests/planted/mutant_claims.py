@@ -14,9 +14,12 @@ BESIDE = {"array": ["dispatch", "ops"], "dispatch": ["array", "graph"], "import"
           "submit": ["device", "dispatch", "graph"], "ops": ["graph", "array", "io", "onnx"],
           "base": ["device", "array", "dispatch", "kernels", "graph"], "graph": ["io", "onnx"], "io": [],
           "device": ["dispatch", "plugin", "graph"]}
+# Tests by name that claim a layer, too: of a pass for which only another device has kernels.
+NAMED = {"graph": ["opencl.swiglu"]}
 # Folders of src whose functions compute the ops that src/dispatch/host_ops.h lists.
 COMPUTED = {"dispatch/text", "dispatch/image", "dispatch/host"}
 PARTS = 12
+GRAPHS = 100  # of graph.random_graphs in a part: it takes longer than mutate.py waits
 ENGINES = ["simd", "reference", "onednn", "openblas", "fftw"]
 
 
@@ -78,7 +81,7 @@ class Claims:
             return own + pictures + self.labelled({"dispatch"})
         if engine == "src":
             layer = family.split("/")[0]
-            labels = {layer, *BESIDE.get(layer, [])}
+            labels = {layer, *BESIDE.get(layer, []), *NAMED.get(layer, [])}
             parts = [("reference", part) for part in range(PARTS)] if layer in ("ops", "array", "dispatch", "submit") else []
             symbolic = [(f"symbolic {part}", "nd4c_conformance", [*records, "--symbolic", "--part", f"{part}/{PARTS}"], {})
                         for part in range(PARTS if layer == "ops" else 0)]
@@ -98,16 +101,27 @@ class Claims:
         return own + self.labelled(labels) + symbolic + whole
 
     def labelled(self, labels):
+        """Of the tests with one of these labels, or names."""
         found = []
         for test in self.tests:
             properties = {item["name"]: item["value"] for item in test.get("properties", [])}
             program = pathlib.Path(test["command"][0])
-            if (not labels & set(properties.get("LABELS", [])) or program.parent != self.build / "tests/bin"
+            if (not labels & {*properties.get("LABELS", []), test["name"]} or program.parent != self.build / "tests/bin"
                     or program.name == "nd4c_conformance"):
                 continue
             environment = {}
             for change in properties.get("ENVIRONMENT_MODIFICATION", []):
                 key, _, value = change.partition("=")
                 environment[key] = None if value == "unset:" else value.removeprefix("set:")
-            found.append((test["name"], program.name, test["command"][1:], environment))
+            found += ((name, program.name, arguments, environment) for name, arguments in self.split(test))
         return found
+
+    @staticmethod
+    def split(test):
+        """[(name, arguments)] of a ctest test: one, but several of random graphs, each with graphs of its own."""
+        arguments = test["command"][1:]
+        if test["name"] != "graph.random_graphs":
+            return [(test["name"], arguments)]
+        count = int(arguments[arguments.index("--graphs") + 1])
+        return [(f"{test['name']} from {first}", ["--graphs", str(GRAPHS), "--seed", str(first), "--thorough"])
+                for first in range(1, count, GRAPHS)]

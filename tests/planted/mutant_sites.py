@@ -8,6 +8,8 @@ import shlex
 
 import clang.cindex as clang
 
+from mutant_build import runs
+
 Kind = clang.CursorKind
 
 # One place: `text`[start:end] of the file becomes `changed` in the mutant. `line` is its line, `function` what it is in.
@@ -167,11 +169,10 @@ class Finder:
 def read_commands(build):
     """{file: [arguments of a compile command, for the parser]}: kernels have one for each level that this processor runs."""
     commands = collections.defaultdict(list)
-    wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
         kept = [word for word in words[1:] if re.match(r"-[DIUm]|-std|-isystem", word)]
-        if not commands[entry["file"]] or wide or "-DND4C_LEVEL=avx512" not in kept:
+        if not commands[entry["file"]] or runs(entry["command"]):
             commands[entry["file"]].append(kept)
     return commands
 
