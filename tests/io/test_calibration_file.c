@@ -1,4 +1,5 @@
 /* Files of calibrations: what is written is read again, and everything that is no such file is refused. */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -39,8 +41,11 @@ static void check_whole(const nd4c_calibration *calibration) {
 
 static void files_are_read_again(void **state) {
   (void)state;
-  static const char path[] = "test_calibration_file.json";
+  char path[] = "/tmp/nd4c_calibration_XXXXXX"; /* its own: several runs of this test may write at once */
+  const int made = mkstemp(path);
   nd4c_calibration *calibration = NULL, *again = NULL;
+  assert_true(made >= 0);
+  assert_int_equal(close(made), 0);
   assert_int_equal(nd4c_calibration_load_memory(whole, sizeof whole - 1, &calibration), ND4C_OK);
   check_whole(calibration);
   assert_int_equal(nd4c_calibration_save(calibration, path), ND4C_OK);
