@@ -372,18 +372,21 @@ static void fusions_fire_on_their_patterns(void **state) {
 
 enum { WIDE = 4096, NARROW = 16 };
 
-typedef enum idle { CHEAP, TWO, PRODUCT } idle;
+typedef enum idle { CHEAP, TWO, PRODUCT, UNEQUAL } idle;
 
 /* A wide value is made at once of a narrow one, and read again at the end, behind ops that need as much memory. TWO:
- * two such values, which one node reads. PRODUCT: it is dear to compute. */
+ * two such values, which one node reads. PRODUCT: it is dear to compute. UNEQUAL: as TWO, and the first one costs more.
+ */
 static nd4c_graph *make_idle_value(idle kind) {
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   const nd4c_value x = check_input(graph, "x", 2, (int64_t[]){1, NARROW});
   const nd4c_value w = check_input(graph, "w", 2, (int64_t[]){WIDE, 1});
-  const nd4c_value wide = kind == PRODUCT ? check_binary(graph, ND4C_OP_matmul, w, x) : times(graph, w, x);
-  const nd4c_value other = kind == TWO ? plus(graph, w, x) : wide;
-  nd4c_value y = kind == TWO ? check_binary(graph, ND4C_OP_subtract, wide, other) : wide;
+  nd4c_value wide = kind == PRODUCT ? check_binary(graph, ND4C_OP_matmul, w, x) : times(graph, w, x);
+  wide = kind == UNEQUAL ? check_unary(graph, ND4C_OP_tanh, wide) : wide;
+  const bool two = kind == TWO || kind == UNEQUAL;
+  const nd4c_value other = two ? plus(graph, w, x) : wide;
+  nd4c_value y = two ? check_binary(graph, ND4C_OP_subtract, wide, other) : wide;
   for (int32_t i = 0; i < 3; i++) {
     const nd4c_attr axis = check_int("axis", i % 2);
     y = check_op(graph, ND4C_OP_softmax, &y, 1, &axis, 1);
@@ -456,6 +459,26 @@ static void dear_values_are_kept(void **state) {
   nd4c_graph *graph = make_idle_value(PRODUCT);
   (void)arena_of(graph, 1, &changes);
   assert_int_equal(changes, 0);
+  nd4c_graph_destroy(graph);
+}
+
+/* Of two values that free as much, the one that costs less. */
+static void the_cheaper_value_is_computed_again(void **state) {
+  (void)state;
+  const nd4c_plan_options options = {.struct_size = sizeof options, .arena_bytes = 1};
+  nd4c_graph *graph = make_idle_value(UNEQUAL);
+  nd4c_plan *plan = NULL;
+  int32_t sums = 0, dear = 0;
+  CHECK_OK(nd4c_plan_create(graph, NULL, &options, &plan));
+  assert_int_equal(check_changes(plan, "recompute"), 1);
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
+    const nd4c_op op = plan->graph->nodes[i].def == NULL ? ND4C_OP_NONE : plan->graph->nodes[i].def->info.op;
+    sums += op == ND4C_OP_add;
+    dear += op == ND4C_OP_tanh;
+  }
+  assert_int_equal(sums, 2);
+  assert_int_equal(dear, 1);
+  nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
 }
 
@@ -550,10 +573,10 @@ static void long_products_take_linear_time(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fusions_fire_on_their_patterns), cmocka_unit_test(nothing_is_computed_again_without_gain),
-      cmocka_unit_test(idle_values_are_computed_again), cmocka_unit_test(dear_values_are_kept),
-      cmocka_unit_test(a_negative_limit_is_refused),    cmocka_unit_test(gelu_is_exact_in_its_tail),
-      cmocka_unit_test(long_products_take_linear_time),
+      cmocka_unit_test(fusions_fire_on_their_patterns),      cmocka_unit_test(nothing_is_computed_again_without_gain),
+      cmocka_unit_test(idle_values_are_computed_again),      cmocka_unit_test(dear_values_are_kept),
+      cmocka_unit_test(the_cheaper_value_is_computed_again), cmocka_unit_test(a_negative_limit_is_refused),
+      cmocka_unit_test(gelu_is_exact_in_its_tail),           cmocka_unit_test(long_products_take_linear_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
