@@ -123,6 +123,35 @@ static void reads_what_safetensors_wrote(void **state) {
   nd4c_array_release(array);
 }
 
+static bool is_mapped(const char *file) {
+  char line[1024];
+  bool found = false;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  assert_non_null(maps);
+  while (!found && fgets(line, sizeof line, maps) != NULL) {
+    found = strstr(line, file) != NULL;
+  }
+  assert_int_equal(fclose(maps), 0);
+  return found;
+}
+
+/* An array in place keeps the file mapped, and nothing else does. */
+static void lets_mapped_files_go(void **state) {
+  (void)state;
+  const char *file = strrchr(tensors(), '/');
+  nd4c_archive *archive = NULL;
+  assert_false(is_mapped(file));
+  for (int again = 0; again < 2; again++) {
+    assert_int_equal(nd4c_safetensors_open(tensors(), &archive), ND4C_OK);
+    assert_true(is_mapped(file));
+    nd4c_array *array = take(archive, "int64", ND4C_INT64, 2);
+    nd4c_archive_release(archive);
+    assert_true(is_mapped(file));
+    nd4c_array_release(array);
+    assert_false(is_mapped(file));
+  }
+}
+
 /* -- refusals ------------------------------------------------------------------------------------------------------ */
 
 typedef struct refusal {
@@ -623,14 +652,22 @@ static void every_allocation_may_fail(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_what_numpy_wrote),      cmocka_unit_test(reads_what_safetensors_wrote),
-      cmocka_unit_test(refuses_hostile_safetensors), cmocka_unit_test(refuses_deep_json),
-      cmocka_unit_test(reads_and_writes_four_bits),  cmocka_unit_test(refuses_wrong_bool),
-      cmocka_unit_test(refuses_too_many_values),     cmocka_unit_test(refuses_hostile_npz),
-      cmocka_unit_test(refuses_every_cut),           cmocka_unit_test(refuses_twice_the_same_name),
-      cmocka_unit_test(refuses_overlapping_entries), cmocka_unit_test(refuses_claims_past_each_bound),
-      cmocka_unit_test(writes_many_entries),         cmocka_unit_test(writes_what_it_read),
-      cmocka_unit_test(writes_no_nonsense),          cmocka_unit_test(every_allocation_may_fail)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(reads_what_numpy_wrote),
+                                     cmocka_unit_test(reads_what_safetensors_wrote),
+                                     cmocka_unit_test(refuses_hostile_safetensors),
+                                     cmocka_unit_test(refuses_deep_json),
+                                     cmocka_unit_test(reads_and_writes_four_bits),
+                                     cmocka_unit_test(refuses_wrong_bool),
+                                     cmocka_unit_test(refuses_too_many_values),
+                                     cmocka_unit_test(refuses_hostile_npz),
+                                     cmocka_unit_test(refuses_every_cut),
+                                     cmocka_unit_test(refuses_twice_the_same_name),
+                                     cmocka_unit_test(lets_mapped_files_go),
+                                     cmocka_unit_test(refuses_overlapping_entries),
+                                     cmocka_unit_test(refuses_claims_past_each_bound),
+                                     cmocka_unit_test(writes_many_entries),
+                                     cmocka_unit_test(writes_what_it_read),
+                                     cmocka_unit_test(writes_no_nonsense),
+                                     cmocka_unit_test(every_allocation_may_fail)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
