@@ -59,6 +59,23 @@ static nd4c_status unlike_branches(nd4c_graph *graph, const nd4c_value *v, nd4c_
   return branch(graph, v[CONDITION], branch_body(ND4C_OP_tanh), other, v, 2, outputs, 1);
 }
 
+/* Shapes of the same rank: each axis counts. */
+static nd4c_status other_extent(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs, int64_t rows,
+                                int64_t columns) {
+  nd4c_graph *other = control_graph();
+  control_output(other, control_input(other, ND4C_FLOAT32, 2, (int64_t[]){rows, columns}));
+  (void)control_input(other, ND4C_FLOAT32, 1, &pair[1]);
+  return branch(graph, v[CONDITION], branch_body(ND4C_OP_tanh), other, v, 2, outputs, 1);
+}
+
+static nd4c_status other_rows(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
+  return other_extent(graph, v, outputs, 2, 4);
+}
+
+static nd4c_status other_columns(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
+  return other_extent(graph, v, outputs, 3, 5);
+}
+
 static nd4c_status body_without_outputs(nd4c_graph *graph, const nd4c_value *v, nd4c_value *outputs) {
   return branch(graph, v[CONDITION], branch_body(ND4C_OP_tanh), control_graph(), v, 2, outputs, 1);
 }
@@ -276,6 +293,8 @@ static const refusal refusals[] = {
     {wrong_dtype, ND4C_DTYPE, "node 'here': if: then: input 0 has dtype float32, expected int64"},
     {wrong_shape, ND4C_SHAPE, "node 'here': if: then: input 0 has shape (3, 4), expected (4,)"},
     {unlike_branches, ND4C_SHAPE, "node 'here': if: else: output 0 has shape (4,), expected (3, 4)"},
+    {other_rows, ND4C_SHAPE, "node 'here': if: else: input 0 has shape (2, 4), expected (3, 4)"},
+    {other_columns, ND4C_SHAPE, "node 'here': if: else: input 0 has shape (3, 5), expected (3, 4)"},
     {body_without_outputs, ND4C_ARGUMENT, "node 'here': if: the body has no outputs"},
     {few_outputs, ND4C_ARGUMENT, "node 'here': if: it has 1 outputs, room was given for 2"},
     {no_value, ND4C_INDEX, "node 'here': if: an input: value 99 is not one of the graph's 5 values"},
