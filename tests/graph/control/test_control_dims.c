@@ -149,6 +149,39 @@ static void refused_scans_leave_no_guards(void **state) {
   nd4c_graph_destroy(body);
 }
 
+/* A body's n meets the m of the graph around it: in each axis that becomes a guard, and a number beside it must be the
+ * same. */
+static void dims_meet_in_each_axis(void **state) {
+  (void)state;
+  static const char *const names[] = {"n", "m"};
+  for (int32_t axis = 0; axis < 3; axis++) {
+    for (int64_t beside = 4; beside < 6; beside++) {
+      nd4c_graph *graph = control_graph(), *body = control_graph();
+      nd4c_function *function = NULL;
+      int64_t inner[] = {4, 4, 4}, outer[] = {beside, beside, beside};
+      nd4c_value y = ND4C_VALUE_NONE;
+      CHECK_OK(nd4c_graph_dim(body, "n", 1, -1, &inner[axis]));
+      CHECK_OK(nd4c_graph_dim(graph, "n", 1, -1, &outer[axis]));
+      CHECK_OK(nd4c_graph_dim(graph, "m", 1, -1, &outer[axis]));
+      control_output(body, control_input(body, ND4C_FLOAT32, 3, inner));
+      CHECK_OK(nd4c_function_create("f", body, &function));
+      const nd4c_value x = control_input(graph, ND4C_FLOAT32, 3, outer);
+      assert_int_equal(nd4c_graph_call(graph, function, &x, 1, "here", &y, 1), beside == 4 ? ND4C_OK : ND4C_SHAPE);
+      if (beside == 4) {
+        nd4c_graph *bound = NULL;
+        control_output(graph, y);
+        assert_int_equal(nd4c_extents_guard_count(graph->extents), 1);
+        assert_int_not_equal(nd4c_graph_bind(graph, names, (int64_t[]){6, 7}, 2, &bound), ND4C_OK);
+        CHECK_OK(nd4c_graph_bind(graph, names, (int64_t[]){6, 6}, 2, &bound));
+        nd4c_graph_destroy(bound);
+      }
+      nd4c_function_release(function);
+      nd4c_graph_destroy(body);
+      nd4c_graph_destroy(graph);
+    }
+  }
+}
+
 /* -- passes -------------------------------------------------------------------------------------------------------- */
 
 /* x [n, 4] -> its rows twice, as [2*n, 4], less the mean of all: the attributes hold extents, and so does the body of a
@@ -269,6 +302,7 @@ int main(void) {
       cmocka_unit_test(dims_are_those_of_the_graph_around),
       cmocka_unit_test(unknown_dims_are_refused),
       cmocka_unit_test(refused_scans_leave_no_guards),
+      cmocka_unit_test(dims_meet_in_each_axis),
       cmocka_unit_test(plans_with_dims_run_loops),
       cmocka_unit_test(calls_are_inlined),
       cmocka_unit_test(invariants_move),
