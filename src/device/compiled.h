@@ -59,8 +59,10 @@ static inline nd4c_status nd4c_compiled_execute(const nd4c_compiled *compiled, n
   execution->struct_size = ND4C_SIZE_OF(nd4c_execution);
   execution->device = compiled->device->handle;
   nd4c_error_expect();
-  return nd4c_driver_answer(compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution),
-                            "execute");
+  const uint64_t outer = nd4c_split_begin(compiled, execution->output_count > 0 ? execution->outputs->size : 0);
+  const nd4c_status status = compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution);
+  nd4c_split_end(outer);
+  return nd4c_driver_answer(status, "execute");
 }
 
 /* Whether it allocates the buffers of its outputs. */

@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "base/status.h"
+#include "base/threads/split.h"
 #include "device/device.h"
 #include "device/provider/provider_check.h"
 
@@ -28,7 +29,10 @@ static inline nd4c_status nd4c_driver_kernel_prepare(const nd4c_kernel *kernel, 
 
 static inline nd4c_status nd4c_driver_kernel_run(const nd4c_kernel *kernel, const nd4c_call *call) {
   nd4c_error_expect();
-  return nd4c_driver_answer(kernel->run(call), "run");
+  const uint64_t outer = nd4c_split_begin(call, call->output_count > 0 ? call->outputs->size : 0);
+  const nd4c_status status = kernel->run(call);
+  nd4c_split_end(outer);
+  return nd4c_driver_answer(status, "run");
 }
 
 static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device,

@@ -123,7 +123,7 @@ static void parallel_end(void) {
     return;
   }
   team *t = here.team;
-  nd4c_pool_help(&t->job);
+  (void)nd4c_pool_help(&t->job);
   nd4c_pool_close(&t->job);
   t->outer.width = here.width; /* the caller may have set it */
   here = t->outer;

@@ -13,6 +13,7 @@
 #include "base/os_lock.h"
 #include "base/threads/openmp.h"
 #include "base/threads/pool.h"
+#include "base/threads/split.h"
 
 typedef enum pool_kind { POOL_SERIAL, POOL_THREADS, POOL_OPENMP } pool_kind;
 
@@ -110,6 +111,23 @@ static void piece_run(nd4c_pool_job *job, int32_t piece) {
  * aligned like the whole range. */
 enum { PIECE_MULTIPLE = 64 };
 
+/* Runs the pieces, with other threads if the loop is worth that, and notes how long all would take on this one: by the
+ * time that its own pieces took. */
+static void loop_share(loop *l, uint64_t key, int32_t team, int32_t budget) {
+  const int32_t helpers = nd4c_split_is_worth(key, team, nd4c_pool_price()) ? nd4c_pool_grow(team - 1) : 0;
+  if (helpers > 0) {
+    nd4c_pool_open(&l->job, helpers, budget - 1);
+  }
+  const int64_t begin = nd4c_os_nanoseconds();
+  const int32_t own = nd4c_pool_help(&l->job);
+  if (own > 0) {
+    nd4c_split_note(key, (nd4c_os_nanoseconds() - begin) / own * l->job.pieces);
+  }
+  if (helpers > 0) {
+    nd4c_pool_close(&l->job);
+  }
+}
+
 void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_parallel_range range, void *user) {
   if (count <= 0) {
     return;
@@ -129,12 +147,9 @@ void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_paralle
   loop l = {.job = {.run = piece_run}, .range = range, .user = user, .count = count, .piece_size = size};
   l.job.pieces = (int32_t)((count + size - 1) / size);
   const int32_t budget = nd4c_parallel_width(), team = l.job.pieces < budget ? l.job.pieces : budget;
-  const int32_t helpers = pool == POOL_SERIAL || team <= 1 ? 0 : nd4c_pool_grow(team - 1);
-  if (helpers == 0) {
-    nd4c_pool_help(&l.job);
-    return;
+  if (pool == POOL_SERIAL || team <= 1) {
+    (void)nd4c_pool_help(&l.job);
+  } else {
+    loop_share(&l, nd4c_split_key(range, count, grain, l.job.pieces), team, budget);
   }
-  nd4c_pool_open(&l.job, helpers, budget - 1);
-  nd4c_pool_help(&l.job);
-  nd4c_pool_close(&l.job);
 }

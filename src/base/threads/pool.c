@@ -13,6 +13,10 @@
  * shorter than a time slice. After a failure to start a thread the pool waits before it tries again. */
 enum { SPIN_NANOSECONDS = 50000, SPINS_BETWEEN_LOOKS = 64, MOST_HELPERS = 4096, RETRY_NANOSECONDS = 100000000 };
 
+/* The price of another thread, in nanoseconds: while one spins, and the limits of what is learnt about waking one.
+ * Beside other programs a wake-up takes milliseconds; loops that are longer than the highest price keep learning. */
+enum { PRICE_AWAKE = 1000, PRICE_FIRST = 10000, PRICE_LEAST = 2000, PRICE_MOST = 100000, PRICE_STEPS = 8 };
+
 /* In nd4c_pool_job.inside. */
 #define CALLER_SLEEPS (UINT32_C(1) << 31)
 
@@ -27,6 +31,9 @@ static _Atomic uint32_t generation;      /* counts forks that this process is th
  * sleeping, so that a caller that has changed the number knows whether it must wake one. */
 static _Atomic uint32_t published;
 static _Atomic int32_t spinning, sleeping;
+
+static _Atomic int64_t woken_at; /* when a caller last woke threads of which none has begun */
+static _Atomic int64_t wake_price = PRICE_FIRST;
 
 static _Atomic bool crowded; /* more threads than processors */
 static ND4C_FAST_THREAD_LOCAL bool inside;
@@ -97,9 +104,10 @@ static void job_leave(nd4c_pool_job *job, uint32_t born) {
   }
 }
 
-void nd4c_pool_help(nd4c_pool_job *job) {
+int32_t nd4c_pool_help(nd4c_pool_job *job) {
   bool outer = nd4c_pool_set_inside(true);
-  for (;;) {
+  int32_t ran = 0;
+  for (;; ran++) {
     int32_t piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
     if (piece >= job->pieces) {
       break;
@@ -107,6 +115,7 @@ void nd4c_pool_help(nd4c_pool_job *job) {
     job->run(job, piece);
   }
   inside = outer;
+  return ran;
 }
 
 void nd4c_pool_open(nd4c_pool_job *job, int32_t helpers, int32_t budget) {
@@ -126,6 +135,7 @@ void nd4c_pool_open(nd4c_pool_job *job, int32_t helpers, int32_t budget) {
   atomic_fetch_add(&published, 1);
   const int32_t asleep = atomic_load(&sleeping), wanted = helpers - atomic_load(&spinning);
   if (asleep > 0 && wanted > 0) {
+    atomic_store_explicit(&woken_at, nd4c_os_nanoseconds(), memory_order_relaxed);
     nd4c_os_wake(&published, wanted);
   }
 }
@@ -155,6 +165,28 @@ void nd4c_pool_close(nd4c_pool_job *job) {
 
 /* -- helpers ------------------------------------------------------------------------------------------------------- */
 
+/* A step towards each wake-up's time makes the price the middle of all, whatever the longest are. */
+static void price_learn(int64_t begin) {
+  if (begin == 0) {
+    return; /* another thread has counted this wake-up */
+  }
+  const int64_t before = atomic_load_explicit(&wake_price, memory_order_relaxed), step = before / PRICE_STEPS;
+  const int64_t now = nd4c_os_nanoseconds() - begin > before ? before + step : before - step;
+  if (now >= PRICE_LEAST && now <= PRICE_MOST) {
+    atomic_store_explicit(&wake_price, now, memory_order_relaxed);
+  }
+}
+
+int64_t nd4c_pool_price(void) {
+  return atomic_load_explicit(&spinning, memory_order_relaxed) > 0
+             ? PRICE_AWAKE
+             : atomic_load_explicit(&wake_price, memory_order_relaxed);
+}
+
+uint32_t nd4c_pool_published(void) {
+  return atomic_load(&published);
+}
+
 static void await_jobs(uint32_t seen) {
   atomic_fetch_add(&spinning, 1);
   const bool came = nd4c_pool_spin(&published, seen);
@@ -165,6 +197,7 @@ static void await_jobs(uint32_t seen) {
       nd4c_os_wait(&published, seen);
     }
     atomic_fetch_sub(&sleeping, 1);
+    price_learn(atomic_exchange_explicit(&woken_at, 0, memory_order_relaxed));
   }
 }
 
@@ -175,7 +208,7 @@ static void helper_main(void *argument) {
     const uint32_t seen = atomic_load(&published), born = atomic_load(&generation);
     nd4c_pool_job *job = job_join();
     if (job != NULL) {
-      nd4c_pool_help(job);
+      (void)nd4c_pool_help(job);
       job_leave(job, born);
     } else {
       await_jobs(seen);

@@ -29,10 +29,16 @@ int32_t nd4c_pool_grow(int32_t helpers);
 /* Publishes the job and wakes up to `helpers` of the threads, none if enough of them are awake. Helpers join jobs while
  * fewer than `budget` work in the process, or fewer than the job has pieces for. */
 void nd4c_pool_open(nd4c_pool_job *job, int32_t helpers, int32_t budget);
-/* Claims and runs pieces until none is left. */
-void nd4c_pool_help(nd4c_pool_job *job);
+/* Claims and runs pieces until none is left. Returns how many it ran. */
+int32_t nd4c_pool_help(nd4c_pool_job *job);
 /* Ends the job after nd4c_pool_help: returns when all its pieces are done. */
 void nd4c_pool_close(nd4c_pool_job *job);
+
+/* Nanoseconds from an offer to the first piece on another thread: what waking a thread has taken in the middle of the
+ * cases so far, or next to nothing while one is awake. */
+int64_t nd4c_pool_price(void);
+/* How many jobs were published, for tests. */
+uint32_t nd4c_pool_published(void);
 
 /* Whether the calling thread runs a piece. */
 bool nd4c_pool_is_inside(void);

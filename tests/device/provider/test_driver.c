@@ -149,6 +149,7 @@ static const nd4c_device_ops ops = {.struct_size = sizeof ops,
                                     .capture = &capture,
                                     .timing = &timing,
                                     .external = &external};
+static const nd4c_call kernel_call = {.struct_size = sizeof kernel_call};
 static const nd4c_kernel kernel = {.struct_size = sizeof kernel, .prepare = kernel_prepare, .run = kernel_run};
 static const nd4c_device device = {.ops = &ops, .name = "fake:0"};
 
@@ -169,7 +170,7 @@ static const nd4c_device device = {.ops = &ops, .name = "fake:0"};
   X("external.host_register", false, nd4c_driver_host_register(&device, NULL, 1))       \
   X("synchronize", false, nd4c_driver_synchronize(&device))                             \
   X("prepare", false, nd4c_driver_kernel_prepare(&kernel, NULL, &state))                \
-  X("run", false, nd4c_driver_kernel_run(&kernel, NULL))
+  X("run", false, nd4c_driver_kernel_run(&kernel, &kernel_call))
 
 enum { CALL_COUNT = 16 };
 
