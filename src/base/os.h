@@ -141,6 +141,9 @@ void nd4c_os_call_at_exit(void (*function)(void *));
 /* The number of processors that this process may use: the cores (by hwloc, else by the kernel's list) within its
  * affinity and the cpu.max of its control group. */
 int32_t nd4c_os_processors(void);
+/* The number of processors that the process's control groups allow, of either version; INT32_MAX without a limit. The
+ * files are read below `root`: "" for the system's, a folder in tests. */
+int32_t nd4c_os_group_processors(const char *root);
 /* The processor that the calling thread runs on at this moment; -1 if unknown. */
 int32_t nd4c_os_processor(void);
 /* The processors that a thread may run on. */

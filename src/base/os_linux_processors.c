@@ -106,9 +106,10 @@ static bool controllers_have_cpu(const char *controllers) {
 }
 
 /* Lines of /proc/self/cgroup are number:controllers:path; number 0 is version 2. */
-static int32_t cgroup_processors(void) {
-  char text[LINE_SIZE];
-  if (!read_small("/proc/self/cgroup", text, sizeof text)) {
+int32_t nd4c_os_group_processors(const char *root) {
+  char text[LINE_SIZE], own[PATH_SIZE], mount[PATH_SIZE];
+  (void)snprintf(own, sizeof own, "%.*s/proc/self/cgroup", PATH_SIZE - 32, root);
+  if (!read_small(own, text, sizeof text)) {
     return INT32_MAX;
   }
   int32_t lowest = INT32_MAX;
@@ -124,9 +125,11 @@ static int32_t cgroup_processors(void) {
     path[strcmp(path, "/") == 0 ? 0 : strlen(path)] = '\0';
     int32_t limit = INT32_MAX;
     if (controllers[0] == '\0') {
-      limit = group_limit("/sys/fs/cgroup", path, group_limit_v2);
+      (void)snprintf(mount, sizeof mount, "%.*s/sys/fs/cgroup", PATH_SIZE - 32, root);
+      limit = group_limit(mount, path, group_limit_v2);
     } else if (controllers_have_cpu(controllers)) {
-      limit = group_limit("/sys/fs/cgroup/cpu", path, group_limit_v1);
+      (void)snprintf(mount, sizeof mount, "%.*s/sys/fs/cgroup/cpu", PATH_SIZE - 32, root);
+      limit = group_limit(mount, path, group_limit_v1);
     }
     lowest = limit < lowest ? limit : lowest;
   }
@@ -284,7 +287,7 @@ int32_t nd4c_os_processors(void) {
   int32_t processors = affinity_processors();
   int32_t cores = allowed_cores();
   processors = cores < processors ? cores : processors;
-  int32_t limit = cgroup_processors();
+  int32_t limit = nd4c_os_group_processors("");
   return processors < limit ? processors : limit;
 }
 
