@@ -12,6 +12,7 @@
 #include "base/config/config.h"
 #include "base/os.h"
 #include "base/threads/parallel.h"
+#include "base/threads/pool.h"
 #include "kernels/kernel_call.h"
 
 typedef struct subject {
@@ -116,7 +117,12 @@ static void test_small_work_stays_on_the_thread(void **state) {
       {"linear", "onednn", ND4C_FLOAT32, {{64, 64}, {64, 64}, {64}}, {2, 2, 1}},
       {"conv", "onednn", ND4C_FLOAT32, {{1, 16, 14, 14}, {16, 16, 3, 3}, {16}}, {4, 4, 1}},
       {"svdvals", "openblas", ND4C_FLOAT64, {{100, 100}}, {2}},
-      {"power", "simd", ND4C_FLOAT32, {{5000}, {1}}, {1, 1}}, /* squares */
+      {"svdvals", "openblas", ND4C_FLOAT64, {{300, 300}}, {2}},
+      {"eigvalsh", "openblas", ND4C_FLOAT64, {{300, 300}}, {2}},
+      {"inv", "openblas", ND4C_FLOAT64, {{500, 500}}, {2}},
+      {"solve", "openblas", ND4C_FLOAT64, {{500, 500}, {500}}, {2, 1}},
+      {"cholesky", "openblas", ND4C_FLOAT64, {{500, 500}}, {2}}, /* definite: see below */
+      {"power", "simd", ND4C_FLOAT32, {{5000}, {1}}, {1, 1}},    /* squares */
   };
   const int before = threads_of_process();
   for (size_t s = 0; s < sizeof small / sizeof *small; s++) {
@@ -125,6 +131,9 @@ static void test_small_work_stays_on_the_thread(void **state) {
     frame.call.width = 2;
     if (strcmp(small[s].op, "power") == 0) {
       *(float *)(void *)frame.operands[1].memory = 2;
+    }
+    for (int64_t i = 0; strcmp(small[s].op, "cholesky") == 0 && i < 500; i++) {
+      ((double *)frame.operands[0].memory)[i * 501] = 1000;
     }
     const nd4c_kernel *kernel = usable_kernel(&small[s], &frame);
     if (kernel != NULL) {
@@ -135,6 +144,42 @@ static void test_small_work_stays_on_the_thread(void **state) {
     }
     release(&frame);
   }
+}
+
+/* Jobs of the pool that a call of width 2 makes; -1 if the engine cannot be used on this machine. */
+static int64_t jobs_of(const subject *s) {
+  call_frame frame;
+  make(s, &frame);
+  frame.call.width = 2;
+  const nd4c_kernel *kernel = usable_kernel(s, &frame);
+  int64_t jobs = -1;
+  if (kernel != NULL) {
+    prepare(kernel, &frame.call);
+    const uint32_t before = nd4c_pool_published();
+    run_first(kernel, &frame);
+    jobs = nd4c_pool_published() - before;
+    unprepare(kernel, &frame.call);
+  }
+  release(&frame);
+  return jobs;
+}
+
+/* Each thread factorises matrices of its own: one job, where LAPACK would make one for each of its steps. */
+static void test_batch_is_shared_by_matrices(void **state) {
+  (void)state;
+  assert_int_equal(nd4c_config_set("nd4c.width", "2"), ND4C_OK);
+  static const subject batches[] = {
+      {"inv", "openblas", ND4C_FLOAT64, {{4, 200, 200}}, {3}},
+      {"svdvals", "openblas", ND4C_FLOAT32, {{2, 200, 200}}, {3}},
+  };
+  for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+    const int64_t jobs = jobs_of(&batches[i]);
+    assert_true(jobs == 1 || jobs == -1);
+  }
+  /* A substitution has few regions, so two threads work on one. */
+  const subject substitution = {"triangular_solve", "openblas", ND4C_FLOAT64, {{400, 400}, {400, 400}}, {2, 2}};
+  assert_int_not_equal(jobs_of(&substitution), 0);
+  assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
 }
 
 typedef struct worker {
@@ -294,7 +339,7 @@ static void test_failing_allocations(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_small_work_stays_on_the_thread), cmocka_unit_test(test_product_waits_for_no_helper),
-      cmocka_unit_test(test_threads_share_a_state), cmocka_unit_test(test_child_after_fork_runs),
-      cmocka_unit_test(test_failing_allocations)};
+      cmocka_unit_test(test_batch_is_shared_by_matrices),    cmocka_unit_test(test_threads_share_a_state),
+      cmocka_unit_test(test_child_after_fork_runs),          cmocka_unit_test(test_failing_allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * nd4c_cpu_dense_run; decomposition_solve.c and decomposition_spectral.c use the rest. */
 #include "backends/cpu/support/decomposition.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -324,9 +325,32 @@ static const nd4c_cpu_dense *choose(const nd4c_call *call, const nd4c_cpu_dense_
   return engine->methods[(single ? 2 : 0) + complex_numbers];
 }
 
-/* Multiplications from which all threads compute one matrix. Below, LAPACK's many short regions cost more than a second
- * thread brings: with two, matrices of 128 x 128 took 1.1 to 1.9 times as long. */
-enum { LARGE = 1 << 22 };
+/* Multiplications from which all threads compute one matrix. Factorisations have many short regions, whose members wait
+ * for each other without sleeping; alone on two cores, two threads took so many times as long as one:
+ *
+ *                 200 x 200    500 x 500    1200 x 1200    1600 x 1600    2200 x 2200
+ *     cholesky    2.6 to 4.3   1.6 to 2.3   1.2            1.1            0.9
+ *     inv         1.3 to 3.0   0.9 to 1.3   1.0            1.0            0.6
+ *     qr          1.3 to 2.6   0.8 to 2.1   1.7            1.7            2.0
+ *     eigvalsh    1.1 to 1.2   1.0 to 1.3   1.5            1.6            0.8
+ *     svd         1.6 to 1.8   1.3 to 2.3
+ *
+ * and beside other programs up to 27 times. Ops that are a few long products or substitutions have few regions. */
+static double least_shared(nd4c_op op) {
+  const double factorisation = 4294967296.0 /* 1625^3 */, products = 1 << 22 /* 161^3 */;
+  switch (op) {
+    case ND4C_OP_triangular_solve:
+    case ND4C_OP_cholesky_solve:
+    case ND4C_OP_lu_solve:
+    case ND4C_OP_matrix_power:
+    case ND4C_OP_expm:
+      return products;
+    case ND4C_OP_qr:
+      return INFINITY;
+    default:
+      return factorisation;
+  }
+}
 
 int64_t nd4c_cpu_dense_scratch(const nd4c_call *call) {
   enum { FEW = 64, MOST = 1 << 28 };
@@ -364,8 +388,9 @@ nd4c_status nd4c_cpu_dense_run(const nd4c_call *call, const nd4c_cpu_dense_engin
     batch *= job.batch_shape[i];
   }
   const double work = work_of(&job);
-  bool whole = engine->splits && (batch == 1 || work > LARGE);
-  job.width = whole && work > LARGE ? call->width : 1;
+  const bool large = work > least_shared(call->op->op);
+  bool whole = engine->splits && (batch == 1 || large);
+  job.width = whole && large ? call->width : 1;
   walk w = {
       .job = &job, .engine = engine, .scratch = whole && call->scratch != NULL ? nd4c_cpu_dense_scratch(call) : 0};
   int64_t grain = work < 4096 ? (int64_t)(4096 / (work + 1)) + 1 : 1;
