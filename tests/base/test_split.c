@@ -98,6 +98,25 @@ static void test_worth(void **state) {
   }
 }
 
+/* Loops that follow many others in their call find a thread awake: the price is not asked, and less is enough. */
+static void test_worth_of_many(void **state) {
+  static const int call;
+  uint64_t keys[8];
+  (void)state;
+  const uint64_t outer = nd4c_split_begin(&call, 0);
+  for (int i = 0; i < 8; i++) {
+    keys[i] = nd4c_split_key(nothing, 10, 1, 2);
+  }
+  nd4c_split_end(outer);
+  for (int i = 0; i < 8; i++) {
+    assert_true(nd4c_split_is_worth(keys[i], 2, 100000));
+    nd4c_split_note(keys[i], 8000);
+    assert_int_equal(nd4c_split_is_worth(keys[i], 2, 100000), i == 7);
+    nd4c_split_note(keys[i], 7999);
+    assert_false(nd4c_split_is_worth(keys[i], 2, 0));
+  }
+}
+
 /* One short time outweighs any number of long ones before it; long ones count again when several have come. */
 static void test_the_least_time_counts(void **state) {
   static const int call;
@@ -183,6 +202,7 @@ int main(void) {
       cmocka_unit_test(test_keys_tell_loops_apart),
       cmocka_unit_test(test_keys_number_the_loops_of_a_call),
       cmocka_unit_test(test_worth),
+      cmocka_unit_test(test_worth_of_many),
       cmocka_unit_test(test_the_least_time_counts),
       cmocka_unit_test(test_loops_that_are_offered),
       cmocka_unit_test(test_price),

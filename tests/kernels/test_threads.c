@@ -248,6 +248,9 @@ static void test_product_waits_for_no_helper(void **state) {
       {"matmul", "openblas", ND4C_FLOAT64, {{40, 200}, {200, 400}}, {2, 2, 0}},
       {"inner", "openblas", ND4C_FLOAT64, {{200, 200}, {200, 200}}, {2, 2, 0}},
       {"linear", "openblas", ND4C_FLOAT32, {{200, 200}, {200, 200}, {200}}, {2, 2, 1}},
+      {"matrix_power", "openblas", ND4C_FLOAT64, {{300, 300}}, {2}},
+      {"expm", "openblas", ND4C_FLOAT64, {{300, 300}}, {2}},
+      {"expm", "openblas", ND4C_COMPLEX128, {{200, 200}}, {2}},
   };
   (void)state;
   pthread_t holder;

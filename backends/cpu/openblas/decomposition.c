@@ -24,57 +24,103 @@ static int *lapack_pivots(nd4c_cpu_space *space, int64_t n, const int64_t *pivot
   return exchanged;
 }
 
+static int enter(int32_t width) {
+  return nd4c_openblas_enter(nd4c_openblas_get(), width);
+}
+
+static void leave(int before) {
+  nd4c_openmp_leave(&nd4c_openblas_get()->omp, before);
+}
+
+/* Inside an op of products a factorisation that is faster on one thread gets one; see support/decomposition.c. */
+static int enter_factorisation(int64_t rows, int64_t columns, int64_t least) {
+  return (double)rows * (double)columns * (double)least < ND4C_DENSE_LEAST_SHARED ? enter(1) : 0;
+}
+
+/* -- products in pieces ------------------------------------------------------------------------------------------- */
+
+/* c = a b, or c = a^H b, by columns. */
+typedef struct product {
+  void (*multiply)(const struct product *p, int64_t begin, int64_t end); /* these columns of c */
+  bool adjoint;
+  int64_t rows, inner;
+  const char *a, *b;
+  char *c;
+} product;
+
+static void product_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const product *p = user;
+  (void)worker;
+  const int before = enter(1);
+  p->multiply(p, begin, end);
+  leave(before);
+}
+
+/* Threads of OpenBLAS's own division of a product wait for each other; pieces do not. */
+static void product_share(product *p, int64_t columns) {
+  const nd4c_openblas *blas = nd4c_openblas_get();
+  const int32_t width = blas->omp.set_num_threads != NULL ? blas->omp.get_max_threads() : 1;
+  nd4c_cpu_parallel(columns, nd4c_openblas_rows(p->rows, p->inner), width, product_range, p);
+}
+
 /* -- what all types of numbers share ------------------------------------------------------------------------------ */
 
 /* The C BLAS takes real factors by value, complex ones by address. */
 #define BY_VALUE(x) (x)[0]
 #define BY_ADDRESS(x) (x)
 
-#define SHARED(t, prefix, part, size, adjoint_value, PASS)                                                             \
-  static const part t##_one[2] = {1, 0}, t##_zero[2] = {0, 0};                                                         \
-  static int64_t t##_cholesky(int64_t n, void *a) {                                                                    \
-    return lapack()->LAPACKE_##prefix##potrf_work(LAPACKE_BY_COLUMNS, 'L', (int)n, a, (int)n);                         \
-  }                                                                                                                    \
-  static int64_t t##_lu(nd4c_cpu_space *space, int64_t rows, int64_t columns, void *a, int64_t *pivots) {              \
-    int m = (int)rows, n = (int)columns, least = m < n ? m : n;                                                        \
-    int *exchanged = nd4c_cpu_space_take(space, ND4C_ROOM_WHOLE, least, sizeof *exchanged);                            \
-    if (exchanged == NULL) {                                                                                           \
-      return ND4C_DENSE_NO_MEMORY;                                                                                     \
-    }                                                                                                                  \
-    int info = lapack()->LAPACKE_##prefix##getrf_work(LAPACKE_BY_COLUMNS, m, n, a, m, exchanged);                      \
-    for (int i = 0; i < least; i++) {                                                                                  \
-      pivots[i] = exchanged[i] - 1;                                                                                    \
-    }                                                                                                                  \
-    return info;                                                                                                       \
-  }                                                                                                                    \
-  static int64_t t##_invert(nd4c_cpu_space *space, int64_t order, void *a, const int64_t *pivots) {                    \
-    int n = (int)order, count = 0;                                                                                     \
-    int *exchanged = lapack_pivots(space, order, pivots);                                                              \
-    part answer[2] = {0};                                                                                              \
-    lapack()->LAPACKE_##prefix##getri_work(LAPACKE_BY_COLUMNS, n, a, n, exchanged, answer, -1);                        \
-    void *work = nd4c_openblas_work(space, (double)answer[0], size, &count);                                           \
-    if (exchanged == NULL || work == NULL) {                                                                           \
-      return ND4C_DENSE_NO_MEMORY;                                                                                     \
-    }                                                                                                                  \
-    return lapack()->LAPACKE_##prefix##getri_work(LAPACKE_BY_COLUMNS, n, a, n, exchanged, work, count);                \
-  }                                                                                                                    \
-  static void t##_triangular(bool upper, bool adjoint, bool unit, int64_t rows, int64_t columns, const void *a,        \
-                             void *b) {                                                                                \
-    int n = (int)rows, k = (int)columns;                                                                               \
-    nd4c_openblas_get()->cblas_##prefix##trsm(CBLAS_BY_COLUMNS, CBLAS_LEFT, upper ? CBLAS_UPPER : CBLAS_LOWER,         \
-                                              adjoint ? (adjoint_value) : CBLAS_AS_IS,                                 \
-                                              unit ? CBLAS_UNIT : CBLAS_NON_UNIT, n, k, PASS(t##_one), a, n, b, n);    \
-  }                                                                                                                    \
-  static void t##_product(bool adjoint, int64_t rows, int64_t columns, int64_t inner, const void *a, const void *b,    \
-                          void *c) {                                                                                   \
-    int m = (int)rows, n = (int)columns, k = (int)inner, leading = adjoint ? k : m;                                    \
-    if (k == 0) { /* leading dimensions may not be 0 */                                                                \
-      memset(c, 0, (size_t)(rows * columns * (size)));                                                                 \
-    } else if (m > 0 && n > 0) {                                                                                       \
-      nd4c_openblas_get()->cblas_##prefix##gemm(CBLAS_BY_COLUMNS, adjoint ? (adjoint_value) : CBLAS_AS_IS,             \
-                                                CBLAS_AS_IS, m, n, k, PASS(t##_one), a, leading, b, k, PASS(t##_zero), \
-                                                c, m);                                                                 \
-    }                                                                                                                  \
+#define SHARED(t, prefix, part, size, adjoint_value, PASS)                                                          \
+  static const part t##_one[2] = {1, 0}, t##_zero[2] = {0, 0};                                                      \
+  static int64_t t##_cholesky(int64_t n, void *a) {                                                                 \
+    return lapack()->LAPACKE_##prefix##potrf_work(LAPACKE_BY_COLUMNS, 'L', (int)n, a, (int)n);                      \
+  }                                                                                                                 \
+  static int64_t t##_lu(nd4c_cpu_space *space, int64_t rows, int64_t columns, void *a, int64_t *pivots) {           \
+    int m = (int)rows, n = (int)columns, least = m < n ? m : n;                                                     \
+    int *exchanged = nd4c_cpu_space_take(space, ND4C_ROOM_WHOLE, least, sizeof *exchanged);                         \
+    if (exchanged == NULL) {                                                                                        \
+      return ND4C_DENSE_NO_MEMORY;                                                                                  \
+    }                                                                                                               \
+    int before = enter_factorisation(rows, columns, least);                                                         \
+    int info = lapack()->LAPACKE_##prefix##getrf_work(LAPACKE_BY_COLUMNS, m, n, a, m, exchanged);                   \
+    leave(before);                                                                                                  \
+    for (int i = 0; i < least; i++) {                                                                               \
+      pivots[i] = exchanged[i] - 1;                                                                                 \
+    }                                                                                                               \
+    return info;                                                                                                    \
+  }                                                                                                                 \
+  static int64_t t##_invert(nd4c_cpu_space *space, int64_t order, void *a, const int64_t *pivots) {                 \
+    int n = (int)order, count = 0;                                                                                  \
+    int *exchanged = lapack_pivots(space, order, pivots);                                                           \
+    part answer[2] = {0};                                                                                           \
+    lapack()->LAPACKE_##prefix##getri_work(LAPACKE_BY_COLUMNS, n, a, n, exchanged, answer, -1);                     \
+    void *work = nd4c_openblas_work(space, (double)answer[0], size, &count);                                        \
+    if (exchanged == NULL || work == NULL) {                                                                        \
+      return ND4C_DENSE_NO_MEMORY;                                                                                  \
+    }                                                                                                               \
+    return lapack()->LAPACKE_##prefix##getri_work(LAPACKE_BY_COLUMNS, n, a, n, exchanged, work, count);             \
+  }                                                                                                                 \
+  static void t##_triangular(bool upper, bool adjoint, bool unit, int64_t rows, int64_t columns, const void *a,     \
+                             void *b) {                                                                             \
+    int n = (int)rows, k = (int)columns;                                                                            \
+    nd4c_openblas_get()->cblas_##prefix##trsm(CBLAS_BY_COLUMNS, CBLAS_LEFT, upper ? CBLAS_UPPER : CBLAS_LOWER,      \
+                                              adjoint ? (adjoint_value) : CBLAS_AS_IS,                              \
+                                              unit ? CBLAS_UNIT : CBLAS_NON_UNIT, n, k, PASS(t##_one), a, n, b, n); \
+  }                                                                                                                 \
+  static void t##_multiply(const product *p, int64_t begin, int64_t end) {                                          \
+    int m = (int)p->rows, n = (int)(end - begin), k = (int)p->inner, leading = p->adjoint ? k : m;                  \
+    nd4c_openblas_get()->cblas_##prefix##gemm(CBLAS_BY_COLUMNS, p->adjoint ? (adjoint_value) : CBLAS_AS_IS,         \
+                                              CBLAS_AS_IS, m, n, k, PASS(t##_one), (const void *)p->a, leading,     \
+                                              (const void *)(p->b + begin * k * (size)), k, PASS(t##_zero),         \
+                                              (void *)(p->c + begin * m * (size)), m);                              \
+  }                                                                                                                 \
+  static void t##_product(bool adjoint, int64_t rows, int64_t columns, int64_t inner, const void *a, const void *b, \
+                          void *c) {                                                                                \
+    product p = {t##_multiply, adjoint, rows, inner, a, b, c};                                                      \
+    if (inner == 0) { /* leading dimensions may not be 0 */                                                         \
+      memset(c, 0, (size_t)(rows * columns * (size)));                                                              \
+    } else if (rows > 0 && columns > 0) {                                                                           \
+      product_share(&p, columns);                                                                                   \
+    }                                                                                                               \
   }
 
 SHARED(real, d, double, 8, CBLAS_TRANSPOSED, BY_VALUE)
@@ -100,14 +146,6 @@ METHODS(real, false, false)
 METHODS(complex, true, false)
 METHODS(real_single, false, true)
 METHODS(complex_single, true, true)
-
-static int enter(int32_t width) {
-  return nd4c_openblas_enter(nd4c_openblas_get(), width);
-}
-
-static void leave(int before) {
-  nd4c_openmp_leave(&nd4c_openblas_get()->omp, before);
-}
 
 static bool has_workspace(nd4c_op op) {
   return op == ND4C_OP_svd || op == ND4C_OP_svdvals || op == ND4C_OP_eigh || op == ND4C_OP_eigvalsh ||

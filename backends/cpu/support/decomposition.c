@@ -337,7 +337,7 @@ static const nd4c_cpu_dense *choose(const nd4c_call *call, const nd4c_cpu_dense_
  *
  * and beside other programs up to 27 times. Ops that are a few long products or substitutions have few regions. */
 static double least_shared(nd4c_op op) {
-  const double factorisation = 4294967296.0 /* 1625^3 */, products = 1 << 22 /* 161^3 */;
+  const double products = 1 << 22; /* 161^3 */
   switch (op) {
     case ND4C_OP_triangular_solve:
     case ND4C_OP_cholesky_solve:
@@ -348,7 +348,7 @@ static double least_shared(nd4c_op op) {
     case ND4C_OP_qr:
       return INFINITY;
     default:
-      return factorisation;
+      return ND4C_DENSE_LEAST_SHARED;
   }
 }
 

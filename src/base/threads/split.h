@@ -14,8 +14,9 @@
 #include "base/compiler.h"
 #include "base/threads/parallel.h"
 
-/* Less work is never shared, however cheap a thread is. */
-enum { ND4C_SPLIT_LEAST_NANOSECONDS = 20000 };
+/* Less work is never shared, however cheap a thread is. Calls of many loops, such as recurrent ops, wake a thread once
+ * for all of them, and have more work than one loop: theirs may be shorter, and cost no wake-up. */
+enum { ND4C_SPLIT_LEAST_NANOSECONDS = 20000, ND4C_SPLIT_LEAST_OF_MANY = 8000 };
 
 /* The call whose loops run on this thread, and in the lowest bits the number of its next loop, of which the last one
  * stands for all that follow; 0: not known, and nothing is timed. */
@@ -34,7 +35,7 @@ static inline void nd4c_split_end(uint64_t outer) {
   nd4c_split_subject = outer;
 }
 
-/* The next loop of the current subject; 0 without a subject. */
+/* The next loop of the current subject, with a mark on the loops of many; 0 without a subject. */
 uint64_t nd4c_split_key(nd4c_parallel_range range, int64_t count, int64_t grain, int32_t pieces);
 
 /* Whether other threads should get pieces of the loop. `team`: how many threads can, with the caller; `price`: the time
