@@ -41,6 +41,7 @@ ROWS = {
     "a @ b, 128": 200,
     "a @ b, 512": 10,
     "a @ b, 200, f64": 100,
+    "a @ b, 100 x 10^5 x 100": 2,
     "conv 1x16x56x56": 100,
     "eigvalsh, 50": 100,
     "svd, 50": 20,
@@ -113,6 +114,7 @@ def ours():
 
     small, million, many = array(5000), array(10**6), array(10**5)
     m128, m512, m200, m50 = array(128, 128), array(512, 512), array(200, 200, dtype=np.float64), array(50, 50, dtype=np.float64)
+    flat = array(100, 10**5, dtype=np.float64)
     m300 = array(300, 300, dtype=np.float64)
     positive = m300 @ m300.T + 300 * nd4c.eye(300, dtype=np.float64)
     m32, wave = array(32, 32), array(4096)
@@ -139,6 +141,7 @@ def ours():
         "a @ b, 128": lambda: lambda: m128 @ m128,
         "a @ b, 512": lambda: lambda: m512 @ m512,
         "a @ b, 200, f64": lambda: lambda: m200 @ m200,
+        "a @ b, 100 x 10^5 x 100": lambda: lambda: flat @ flat.T,
         "conv 1x16x56x56": lambda: lambda: nd4c.nn.conv(x, w, pads=[1, 1, 1, 1]),
         "eigvalsh, 50": lambda: lambda: nd4c.linalg.eigvalsh(m50),
         "svd, 50": lambda: lambda: nd4c.linalg.svd(m50),

@@ -73,10 +73,14 @@ static inline int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width) 
  * it costs little that every piece packs the right matrix. Threads of OpenBLAS's own division of a product wait for
  * each other without sleeping: beside busy programs that takes several times as long as one thread, and pieces do not.
  */
-static inline int64_t nd4c_openblas_rows(int64_t n, int64_t k) {
-  enum { LEAST = 64, MULTIPLICATIONS = 1 << 18 };
+static inline int64_t nd4c_openblas_rows_from(int64_t least, int64_t n, int64_t k) {
+  enum { MULTIPLICATIONS = 1 << 18 };
   const int64_t rows = MULTIPLICATIONS / (n * k > 0 ? n * k : 1);
-  return rows > LEAST ? rows : LEAST;
+  return rows > least ? rows : least;
+}
+
+static inline int64_t nd4c_openblas_rows(int64_t n, int64_t k) {
+  return nd4c_openblas_rows_from(64, n, k);
 }
 
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
