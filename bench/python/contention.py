@@ -1,16 +1,17 @@
 """Beside busy programs nd4c at its default width takes no longer than at width 1: times of both, in turns.
 
-    PYTHONPATH=build/release/python .cache/peers/bin/python bench/python/contention.py [--loads 0,2,4,16] [--drawn N] [--json] [ROW...]
+    PYTHONPATH=build/release/python .cache/peers/bin/python bench/python/contention.py [OPTION...] [ROW...]
 
-Rows are a run of the digits model 2,000 times, a BERT of four layers, ops called one by one, and mixed plans, in which nd4c's
-own loops stand before and after a product of oneDNN's or OpenBLAS's. --drawn adds so many calls of any op, dtype, layout and
-size, drawn from the op table by --seed. The load is that many
+Rows are a run of the digits model 2,000 times, a BERT of four layers, ops called one by one, factorisations, and mixed
+plans, in which nd4c's own loops stand before and after a product of oneDNN's or OpenBLAS's. --drawn adds so many calls of
+any op, dtype, layout and size, drawn from the op table by --seed; --cell adds one of them by its name. The load is that many
 processes that count. Each variant works in a process of its own: width 1, the default width, and ONNX Runtime for models if
 it is installed. They take turns, so that the machine's other work meets all of them. A ratio is the default width's time
 over that of width 1, the median of the rounds' quotients; with no load it also says what the second thread brings. What
 is above the bar is measured twice more, and the middle one of the three counts: beside a load the system gives two equal
-processes unequal times. Exit status 1 if a ratio is above the bar: 1.25 beside a load, 1.05 without; or if a process uses its processor after its last
-call. PYTHONPATH may name another build; --old FOLDER measures the default width of that build's python folder, too.
+processes unequal times. Exit status 1 if a ratio is above the bar: 1.25 beside a load, 1.05 without; or if a process uses
+its processor after its last call. PYTHONPATH may name another build; --old FOLDER measures the default width of that
+build's python folder, too.
 """
 import argparse
 import json
@@ -306,7 +307,8 @@ def main():
                     results.append({"row": row, "load": load, "ratio": ratio, **medians})
                     if not arguments.json:
                         shown = "  ".join(f"{name} {seconds * 1e6:.1f}" for name, seconds in medians.items())
-                        print(f"{load:2} busy  {row:32} {ratio:5.2f} of width 1{'  MISSED' if bad else ''}   us: {shown}", flush=True)
+                        mark = "  MISSED" if bad else ""
+                        print(f"{load:2} busy  {row:32} {ratio:5.2f} of width 1{mark}   us: {shown}", flush=True)
         for name, worker in workers.items():
             if worker.kind == "nd4c":
                 idle = worker.ask("idle")
@@ -314,7 +316,8 @@ def main():
                 missed += bad
                 results.append({"row": "idle", "variant": name, "seconds": idle})
                 if not arguments.json:
-                    print(f"{name}: {idle * 1e3:.2f} ms of processor time in 500 ms after the last call{'  MISSED' if bad else ''}")
+                    mark = "  MISSED" if bad else ""
+                    print(f"{name}: {idle * 1e3:.2f} ms of processor time in 500 ms after the last call{mark}")
     finally:
         for worker in workers.values():
             worker.end()
