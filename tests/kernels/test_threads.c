@@ -249,6 +249,8 @@ static void test_product_waits_for_no_helper(void **state) {
       {"matmul", "openblas", ND4C_FLOAT64, {{100, 3000}, {3000, 100}}, {2, 2, 0}},
       {"matmul", "openblas", ND4C_FLOAT64, {{20, 3000}, {3000, 90}}, {2, 2, 0}},
       {"matmul", "openblas", ND4C_FLOAT64, {{40, 20000}, {20000, 40}}, {2, 2, 0}},
+      {"inner", "openblas", ND4C_FLOAT64, {{100, 3000}, {100, 3000}}, {2, 2, 0}},
+      {"inner", "openblas", ND4C_FLOAT64, {{20, 3000}, {300, 3000}}, {2, 2, 0}},
       {"inner", "openblas", ND4C_FLOAT64, {{200, 200}, {200, 200}}, {2, 2, 0}},
       {"linear", "openblas", ND4C_FLOAT32, {{200, 200}, {200, 200}, {200}}, {2, 2, 1}},
       {"matrix_power", "openblas", ND4C_FLOAT64, {{300, 300}}, {2}},

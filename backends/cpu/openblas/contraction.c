@@ -18,23 +18,24 @@ typedef struct job {
   char *c;
 } job;
 
-static void multiply(const job *j, int64_t rows, const void *a, const void *b, void *c) {
+/* A part of a product: so many rows of a, and columns of b. */
+static void multiply(const job *j, int64_t rows, int64_t columns, const void *a, const void *b, void *c) {
   static const double one[2] = {1, 0}, zero[2] = {0, 0};
   static const float onef[2] = {1, 0}, zerof[2] = {0, 0};
   const nd4c_openblas *blas = j->blas;
-  int m = (int)rows, n = (int)j->n, k = (int)j->k;
+  int m = (int)rows, n = (int)columns, k = (int)j->k, leading = (int)j->n;
   switch (j->wide) {
     case ND4C_FLOAT32:
-      blas->cblas_sgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, n, 0, c, n);
+      blas->cblas_sgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, leading, 0, c, leading);
       break;
     case ND4C_FLOAT64:
-      blas->cblas_dgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, n, 0, c, n);
+      blas->cblas_dgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, leading, 0, c, leading);
       break;
     case ND4C_COMPLEX64:
-      blas->cblas_cgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, onef, a, k, b, n, zerof, c, n);
+      blas->cblas_cgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, onef, a, k, b, leading, zerof, c, leading);
       break;
     default:
-      blas->cblas_zgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, one, a, k, b, n, zero, c, n);
+      blas->cblas_zgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, one, a, k, b, leading, zero, c, leading);
       break;
   }
 }
@@ -44,7 +45,7 @@ static void multiply_range(void *user, int64_t begin, int64_t end, int32_t worke
   (void)worker;
   int before = nd4c_openblas_enter(j->blas, 1);
   for (int64_t index = begin; index < end; index++) {
-    multiply(j, j->m, j->a + index * j->m * j->k * j->bytes, j->b + index * j->k * j->n * j->bytes,
+    multiply(j, j->m, j->n, j->a + index * j->m * j->k * j->bytes, j->b + index * j->k * j->n * j->bytes,
              j->c + index * j->m * j->n * j->bytes);
   }
   nd4c_openmp_leave(&j->blas->omp, before);
@@ -54,26 +55,47 @@ static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   (void)worker;
   int before = nd4c_openblas_enter(j->blas, 1);
-  multiply(j, end - begin, j->a + begin * j->k * j->bytes, j->b, j->c + begin * j->n * j->bytes);
+  multiply(j, end - begin, j->n, j->a + begin * j->k * j->bytes, j->b, j->c + begin * j->n * j->bytes);
   nd4c_openmp_leave(&j->blas->omp, before);
 }
 
-/* All products, one after the other: in pieces if there are rows for them, else by OpenBLAS's own threads. */
+static void column_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  int before = nd4c_openblas_enter(j->blas, 1);
+  multiply(j, j->m, end - begin, j->a, j->b + begin * j->bytes, j->c + begin * j->bytes);
+  nd4c_openmp_leave(&j->blas->omp, before);
+}
+
+/* One product in pieces of at least so many rows or columns, if there are enough. */
+static bool multiply_pieces(job *j, int64_t least, int32_t width) {
+  const int64_t grain = nd4c_openblas_rows_from(least, j->n, j->k);
+  const int64_t column_grain = nd4c_openblas_rows_from(least, j->m, j->k);
+  if (j->n > 1 && j->m >= 2 * grain) {
+    nd4c_cpu_host->parallel_for(j->m, grain, nd4c_openblas_width(j->blas, width), row_range, j);
+    return true;
+  }
+  if (j->m > 1 && j->n >= 2 * column_grain) {
+    nd4c_cpu_host->parallel_for(j->n, column_grain, nd4c_openblas_width(j->blas, width), column_range, j);
+    return true;
+  }
+  return false;
+}
+
+/* All products, one after the other: in pieces, or on one thread if they are small; OpenBLAS's own threads, which wait
+ * for each other, multiply vectors only. */
 static void multiply_whole(job *j, int64_t batch, int32_t width) {
-  const int64_t grain = nd4c_openblas_rows(j->n, j->k);
-  const bool in_pieces = j->n > 1 && j->m >= 2 * grain;
-  const int before = in_pieces ? 0 : nd4c_openblas_enter(j->blas, width);
+  enum { MANY = 64, FEW = 32 }; /* of few a piece packs the other matrix, too, at some cost */
   for (int64_t index = 0; index < batch; index++) {
-    if (in_pieces) {
-      nd4c_cpu_host->parallel_for(j->m, grain, nd4c_openblas_width(j->blas, width), row_range, j);
-    } else {
-      multiply(j, j->m, j->a, j->b, j->c);
+    if (!multiply_pieces(j, MANY, width) && !multiply_pieces(j, FEW, width)) {
+      const int before = nd4c_openblas_enter(j->blas, j->m > 1 && j->n > 1 ? 1 : width);
+      multiply(j, j->m, j->n, j->a, j->b, j->c);
+      nd4c_openmp_leave(&j->blas->omp, before);
     }
     j->a += j->m * j->k * j->bytes;
     j->b += j->k * j->n * j->bytes;
     j->c += j->m * j->n * j->bytes;
   }
-  nd4c_openmp_leave(&j->blas->omp, before);
 }
 
 static void product(const nd4c_contraction *contraction, int64_t batch, int64_t m, int64_t n, int64_t k, const void *a,
