@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "array/array.h"
 #include "base/alloc.h"
 #include "graph/plan.h"
 #include "nd4c/nd4c.h"
@@ -184,6 +185,47 @@ static void other_first_factors_are_read(void **state) {
     nd4c_array_release(all[i]);
   }
   free(blocks);
+}
+
+/* Part of the rows or columns of b, as it lies and transposed: a kernel that took the part for all of b would read
+ * other blocks. */
+static void parts_are_decoded(void **state) {
+  (void)state;
+  enum { ROWS = 5, PART = 32 };
+  static const struct {
+    int64_t shape[2], strides[2];
+  } parts[] = {
+      {{DEEP, PART}, {WIDE, 1}}, {{PART, WIDE}, {WIDE, 1}}, {{DEEP, PART}, {1, DEEP}}, {{PART, WIDE}, {1, DEEP}}};
+  for (size_t i = 0; i < FORMATS * sizeof parts / sizeof *parts; i++) {
+    const format *f = &formats[i % FORMATS];
+    const int64_t *shape = parts[i / FORMATS].shape, *strides = parts[i / FORMATS].strides;
+    unsigned char *blocks = make_blocks(f, DEEP * WIDE / BLOCK, (uint32_t)i);
+    const bool turned = strides[0] == 1;
+    nd4c_array *b = make_array(f, 2, turned ? (int64_t[]){WIDE, DEEP} : (int64_t[]){DEEP, WIDE}, blocks);
+    nd4c_array *a = make_factor(2, (int64_t[]){ROWS, shape[0]}), *part = NULL, *y = NULL;
+    float read[ROWS * WIDE];
+    const float *factor = NULL;
+    OK(nd4c_array_data(a, (const void **)&factor));
+    OK(nd4c_array_view(b, 2, shape, strides, 0, &part));
+    OK(nd4c_matmul(a, part, &y));
+    OK(nd4c_array_read(y, read, (size_t)(ROWS * shape[1]) * sizeof *read));
+    for (int64_t at = 0; at < ROWS * shape[1]; at++) {
+      double sum = 0, size = 0;
+      for (int64_t k = 0; k < shape[0]; k++) {
+        const double number = element(f, blocks, k * strides[0] + at % shape[1] * strides[1]);
+        sum += (double)factor[at / shape[1] * shape[0] + k] * number;
+        size += fabs(number);
+      }
+      if (fabs(read[at] - sum) > size * 0x1p-22) {
+        fail_msg("%s, part %d: y[%lld] is %g, expected %g", f->name, (int)i, (long long)at, (double)read[at], sum);
+      }
+    }
+    nd4c_array *all[] = {a, b, part, y};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+      nd4c_array_release(all[k]);
+    }
+    free(blocks);
+  }
 }
 
 /* Calls on a plain array of the same shape, before and after, are different calls for the cache. */
@@ -434,6 +476,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(matmul_reads_blocks),
       cmocka_unit_test(other_first_factors_are_read),
+      cmocka_unit_test(parts_are_decoded),
       cmocka_unit_test(plain_arrays_are_not_confused),
       cmocka_unit_test(elements_are_decoded_when_they_are_needed),
       cmocka_unit_test_setup_teardown(ops_and_views_and_devices_see_floats, stub_test_begin, stub_test_end),
