@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "device/context/context.h"
 #include "device/stream/readers.h"
 #include "device/stream/shared_locks.h"
 #include "device/stub_test.h"
@@ -356,6 +357,32 @@ static void a_full_list_of_readers_is_not_waited_for(void **state) {
   nd4c_array_release(a);
 }
 
+/* The list has room for as many fences as it says: it doubles whenever it is full of streams that have not ended. */
+static void a_list_of_readers_doubles(void **state) {
+  (void)state;
+  enum { STREAMS = 4 * ND4C_READERS_FEW + 1 };
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_context *contexts[STREAMS];
+  nd4c_readers readers = {0};
+  stub_order("pause until_wait");
+  for (int i = 0, room = ND4C_READERS_FEW; i < STREAMS; i++) {
+    nd4c_shared_fence *fence = NULL;
+    assert_int_equal(nd4c_context_create(&options, &contexts[i]), ND4C_OK);
+    assert_int_equal(nd4c_fence_record(stub_device, contexts[i]->stream, "square", NULL, 0, &fence), ND4C_OK);
+    assert_null(nd4c_readers_try_add(&readers, fence, ND4C_READERS_MOST));
+    nd4c_fence_release(fence);
+    room = i < room ? room : 2 * room;
+    assert_int_equal(readers.count, i + 1);
+    assert_int_equal(readers.many == NULL ? ND4C_READERS_FEW : readers.room, room);
+  }
+  nd4c_readers_settle(&readers);
+  assert_true(nd4c_readers_are_done(&readers));
+  assert_null(readers.many);
+  for (int i = 0; i < STREAMS; i++) {
+    assert_int_equal(nd4c_context_destroy(contexts[i]), ND4C_OK);
+  }
+}
+
 /* Who holds a lock that storages share may ask whether work has ended, even if there is no memory for a fence. */
 static void a_question_does_not_wait(void **state) {
   (void)state;
@@ -479,6 +506,7 @@ int main(void) {
       ASYNC_TEST(readers_of_a_stream_are_one),
       ASYNC_TEST(a_full_list_of_readers_is_not_waited_for),
       ASYNC_TEST(a_question_does_not_wait),
+      ASYNC_TEST(a_list_of_readers_doubles),
       ASYNC_TEST(few_readers_where_much_is_released),
       ASYNC_TEST(a_long_chain_lets_go),
       ASYNC_TEST(the_host_waits_before_it_writes),
