@@ -16,6 +16,7 @@
   X(recurrent)            \
   X(signal_fft)           \
   X(window_conv)          \
+  X(window_deformable)    \
   X(window_depthwise)     \
   X(window_pool)          \
   X(window_winograd)
@@ -44,25 +45,46 @@ static const nd4c_widened_source sooner = {.families = families, .least = ND4C_C
   ND4C_WIDENED_KERNEL("simd", op, "doubled_" #op, LATER, \
                       ND4C_CPU_INTS | ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), doubles)
 
-const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {
-    SOONER_KERNEL(matmul),       SOONER_KERNEL(linear),
-    SOONER_KERNEL(conv),         LATER_KERNEL(matmul),
-    LATER_KERNEL(linear),        LATER_KERNEL(vecdot),
-    LATER_KERNEL(matvec),        LATER_KERNEL(vecmat),
-    LATER_KERNEL(conv),          LATER_KERNEL(rnn),
-    LATER_KERNEL(lstm),          LATER_KERNEL(gru),
-    LATER_KERNEL(batch_norm),    LATER_KERNEL(group_norm),
-    LATER_KERNEL(instance_norm), LATER_KERNEL(lrn),
-    LATER_KERNEL(resize),        LATER_KERNEL(grid_sample),
-    LATER_KERNEL(roi_align),     LATER_KERNEL(max_pool),
-    LATER_KERNEL(average_pool),  LATER_KERNEL(rgb_to_hsv),
-    LATER_KERNEL(hsv_to_rgb),    LATER_KERNEL(rgb_to_yiq),
-    LATER_KERNEL(yiq_to_rgb),    LATER_KERNEL(rgb_to_yuv),
-    LATER_KERNEL(yuv_to_rgb),    LATER_KERNEL(rgb_to_grayscale),
-    LATER_KERNEL(adjust_hue),    LATER_KERNEL(adjust_saturation),
-    DOUBLE_KERNEL(fft),          DOUBLE_KERNEL(ifft),
-    DOUBLE_KERNEL(fftn),         DOUBLE_KERNEL(ifftn),
-    DOUBLE_KERNEL(rfft),         DOUBLE_KERNEL(irfft),
-    DOUBLE_KERNEL(rfftn),        DOUBLE_KERNEL(irfftn),
-    DOUBLE_KERNEL(hfft),         DOUBLE_KERNEL(ihfft),
-    WHOLE_KERNEL(max_pool),      NULL};
+const nd4c_kernel *const nd4c_cpu_simd_widened_kernels[] = {SOONER_KERNEL(matmul),
+                                                            SOONER_KERNEL(linear),
+                                                            SOONER_KERNEL(conv),
+                                                            LATER_KERNEL(matmul),
+                                                            LATER_KERNEL(linear),
+                                                            LATER_KERNEL(vecdot),
+                                                            LATER_KERNEL(matvec),
+                                                            LATER_KERNEL(vecmat),
+                                                            LATER_KERNEL(conv),
+                                                            LATER_KERNEL(rnn),
+                                                            LATER_KERNEL(lstm),
+                                                            LATER_KERNEL(gru),
+                                                            LATER_KERNEL(batch_norm),
+                                                            LATER_KERNEL(group_norm),
+                                                            LATER_KERNEL(instance_norm),
+                                                            LATER_KERNEL(lrn),
+                                                            LATER_KERNEL(resize),
+                                                            LATER_KERNEL(grid_sample),
+                                                            LATER_KERNEL(roi_align),
+                                                            LATER_KERNEL(max_pool),
+                                                            LATER_KERNEL(average_pool),
+                                                            LATER_KERNEL(rgb_to_hsv),
+                                                            LATER_KERNEL(hsv_to_rgb),
+                                                            LATER_KERNEL(rgb_to_yiq),
+                                                            LATER_KERNEL(yiq_to_rgb),
+                                                            LATER_KERNEL(rgb_to_yuv),
+                                                            LATER_KERNEL(yuv_to_rgb),
+                                                            LATER_KERNEL(rgb_to_grayscale),
+                                                            LATER_KERNEL(adjust_hue),
+                                                            LATER_KERNEL(adjust_saturation),
+                                                            DOUBLE_KERNEL(fft),
+                                                            DOUBLE_KERNEL(ifft),
+                                                            DOUBLE_KERNEL(fftn),
+                                                            DOUBLE_KERNEL(ifftn),
+                                                            DOUBLE_KERNEL(rfft),
+                                                            DOUBLE_KERNEL(irfft),
+                                                            DOUBLE_KERNEL(rfftn),
+                                                            DOUBLE_KERNEL(irfftn),
+                                                            DOUBLE_KERNEL(hfft),
+                                                            DOUBLE_KERNEL(ihfft),
+                                                            WHOLE_KERNEL(max_pool),
+                                                            LATER_KERNEL(deformable_conv),
+                                                            NULL};
