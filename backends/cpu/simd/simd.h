@@ -25,6 +25,7 @@
 #include "kernels/cpu/image/regions.h"
 #include "kernels/cpu/image/resample.h"
 #include "kernels/cpu/indexing/bags.h"
+#include "kernels/cpu/indexing/coordinates.h"
 #include "kernels/cpu/indexing/pick.h"
 #include "kernels/cpu/learning/trees.h"
 #include "kernels/cpu/loss/steps.h"
