@@ -335,8 +335,10 @@ static const nd4c_cpu_dense *choose(const nd4c_call *call, const nd4c_cpu_dense_
  *     eigvalsh    1.1 to 1.2   1.0 to 1.3   1.5            1.6            0.8
  *     svd         1.6 to 1.8   1.3 to 2.3
  *
- * and beside other programs up to 27 times. Ops that are a few long products or substitutions have few regions. */
-static double least_shared(nd4c_op op) {
+ * and beside other programs up to 27 times. Ops that are a few long products or substitutions have few regions. With
+ * more workers a region takes less, and waiting about as long, so the limit falls as their number grows: that was not
+ * measured. */
+static double least_shared(nd4c_op op, int32_t width) {
   const double products = 1 << 22; /* 161^3 */
   switch (op) {
     case ND4C_OP_triangular_solve:
@@ -348,7 +350,7 @@ static double least_shared(nd4c_op op) {
     case ND4C_OP_qr:
       return INFINITY;
     default:
-      return ND4C_DENSE_LEAST_SHARED;
+      return ND4C_DENSE_LEAST_SHARED * 2 / (width > 2 ? width : 2);
   }
 }
 
@@ -388,7 +390,7 @@ nd4c_status nd4c_cpu_dense_run(const nd4c_call *call, const nd4c_cpu_dense_engin
     batch *= job.batch_shape[i];
   }
   const double work = work_of(&job);
-  const bool large = work > least_shared(call->op->op);
+  const bool large = work > least_shared(call->op->op, call->width);
   bool whole = engine->splits && (batch == 1 || large);
   job.width = whole && large ? call->width : 1;
   walk w = {

@@ -91,7 +91,7 @@ typedef int64_t (*nd4c_cpu_dense_one)(const nd4c_cpu_dense_job *job, int64_t ind
 ND4C_CPU_DENSE_OPS(ND4C_CPU_DENSE_DECLARE)
 #undef ND4C_CPU_DENSE_DECLARE
 
-/* Multiplications from which a factorisation is faster on all threads, 1625^3: see decomposition.c. */
+/* Multiplications from which a factorisation is faster on two threads than on one, 1625^3: see decomposition.c. */
 #define ND4C_DENSE_LEAST_SHARED 4294967296.0
 
 /* Computes all matrices of the call; methods[1] for complex numbers, [2] and [3] in single precision, NULL where an
