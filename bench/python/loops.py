@@ -1,7 +1,8 @@
 """A loop whose number of rounds is an input: `python bench/python/loops.py` (docs/how-to/measuring.md says what is needed).
 
 nd4c runs it as a node with a body, and interpreted node by node: a second output, which is a sequence, makes the model no
-graph, and with all intermediate values as outputs the rounds have no plan either. ONNX Runtime runs the first model. The three take turns, and the least time of each counts."""
+graph, and with all intermediate values as outputs the rounds have no plan either. ONNX Runtime runs the first model. The
+three take turns, and the least time of each counts."""
 
 import argparse
 import time
