@@ -230,6 +230,10 @@ nd4c_status nd4c_onnx_model_check_maps(nd4c_onnx_model *model);
 /* Refuses functions that call themselves, and more nodes than ND4C_ONNX_NODES_MOST with all calls inlined (FORMAT). */
 nd4c_status nd4c_onnx_model_check_calls(nd4c_onnx_model *model);
 
+/* Whether the node, its function or its branches may draw random numbers. Opening a model bounds how deep graphs and
+ * calls lie, and how many nodes all calls have. */
+bool nd4c_onnx_node_draws(const nd4c_onnx_node *node);
+
 /* "node 'name' (Conv)", or "node 12 (Conv)" if it has no name. */
 typedef struct nd4c_onnx_node_text {
   char text[2 * ND4C_SPAN_TEXT_SIZE + 32];

@@ -32,12 +32,7 @@ static bool is_pure(const nd4c_onnx_graph *graph, int32_t number, int32_t *budge
 
 /* Whether a node gives the same in each run: from constants alone, and without chance. */
 static bool is_pure_node(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node, int32_t *budget) {
-  static const char *const chances[] = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
-                                        "Multinomial",  "Bernoulli",     "Dropout"};
-  bool pure = node->function == NULL && node->domain.size == 0;
-  for (size_t i = 0; i < sizeof chances / sizeof *chances && pure; i++) {
-    pure = !nd4c_span_is(node->op, chances[i]);
-  }
+  bool pure = node->function == NULL && node->domain.size == 0 && !nd4c_onnx_node_draws(node);
   for (int32_t i = 0; i < node->attribute_count && pure; i++) {
     pure = node->attributes[i].graph == NULL && node->attributes[i].reference.size == 0;
   }

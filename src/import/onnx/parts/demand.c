@@ -6,8 +6,6 @@
 #include "graph/ir/graph.h"
 #include "import/onnx/parts/splitting.h"
 
-enum { DROPOUT_HAS_TEST_FLAG = 6 }; /* the last opset in which it trains unless an attribute says that it does not */
-
 typedef struct demand {
   nd4c_onnx_splitting *s;
   const nd4c_onnx_graph *graph;
@@ -98,38 +96,10 @@ static nd4c_status settle_level(demand *d, int32_t number) {
   return ND4C_OK;
 }
 
-static bool draws_inside(const nd4c_onnx_graph *graph);
-
-/* Nodes that draw numbers, also in their functions and branches, give others if they run again, so a run keeps what
- * they gave: a part that is interpreted may read it. */
-static bool draws(const nd4c_onnx_node *node) {
-  static const char *const names[] = {"RandomNormal",      "RandomUniform", "RandomNormalLike",
-                                      "RandomUniformLike", "Bernoulli",     "Multinomial"};
-  bool any = false;
-  for (size_t i = 0; i < sizeof names / sizeof *names && node->domain.size == 0; i++) {
-    any = any || nd4c_span_is(node->op, names[i]);
-  }
-  if (node->domain.size == 0 && nd4c_span_is(node->op, "Dropout")) { /* in training, or it may be */
-    any = node->opset <= DROPOUT_HAS_TEST_FLAG || (node->input_count > 2 && node->inputs[2] != ND4C_ONNX_NONE);
-  }
-  any = any || (node->function != NULL && draws_inside(&node->function->body));
-  for (int32_t i = 0; i < node->attribute_count && !any; i++) {
-    any = node->attributes[i].graph != NULL && draws_inside(node->attributes[i].graph);
-  }
-  return any;
-}
-
-/* Opening a model bounds how deep graphs and calls lie, and how many nodes all calls have. */
-static bool draws_inside(const nd4c_onnx_graph *graph) {
-  bool any = false;
-  for (int32_t i = 0; i < graph->nodes.count && !any; i++) {
-    any = draws(nd4c_onnx_graph_node(graph, i));
-  }
-  return any;
-}
-
+/* Nodes that draw numbers give others if they run again, so a run keeps what they gave: a part that is interpreted may
+ * read it. */
 static nd4c_status keep_drawn(demand *d, const nd4c_onnx_node *node) {
-  for (int32_t i = 0; draws(node) && i < node->output_count; i++) {
+  for (int32_t i = 0; nd4c_onnx_node_draws(node) && i < node->output_count; i++) {
     ND4C_TRY(node->outputs[i] != ND4C_ONNX_NONE ? want(d, node->outputs[i]) : ND4C_OK);
   }
   return ND4C_OK;
@@ -219,7 +189,7 @@ static void find_last(const demand *d) {
   }
   for (int32_t i = 0; i < d->graph->nodes.count; i++) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(d->graph, i);
-    for (int32_t k = 0; draws(node) && k < node->output_count; k++) {
+    for (int32_t k = 0; nd4c_onnx_node_draws(node) && k < node->output_count; k++) {
       if (node->outputs[k] != ND4C_ONNX_NONE) {
         parts->last[node->outputs[k]] = INT32_MAX;
       }
