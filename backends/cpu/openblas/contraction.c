@@ -85,9 +85,8 @@ static bool multiply_pieces(job *j, int64_t least, int32_t width) {
 /* All products, one after the other: in pieces, or on one thread if they are small; OpenBLAS's own threads, which wait
  * for each other, multiply vectors only. */
 static void multiply_whole(job *j, int64_t batch, int32_t width) {
-  enum { MANY = 64, FEW = 32 }; /* of few a piece packs the other matrix, too, at some cost */
   for (int64_t index = 0; index < batch; index++) {
-    if (!multiply_pieces(j, MANY, width) && !multiply_pieces(j, FEW, width)) {
+    if (!multiply_pieces(j, ND4C_OPENBLAS_MANY, width) && !multiply_pieces(j, ND4C_OPENBLAS_FEW, width)) {
       const int before = nd4c_openblas_enter(j->blas, j->m > 1 && j->n > 1 ? 1 : width);
       multiply(j, j->m, j->n, j->a, j->b, j->c);
       nd4c_openmp_leave(&j->blas->omp, before);

@@ -189,8 +189,7 @@ static void multiply_all(job *j, int32_t width) {
     nd4c_cpu_host->parallel_for(p->batch, 1, width, batch_range, j);
     return;
   }
-  enum { MANY = 64, FEW = 32 }; /* of few a piece packs the other matrix, too, at some cost */
-  if (multiply_pieces(j, MANY, width) || multiply_pieces(j, FEW, width)) {
+  if (multiply_pieces(j, ND4C_OPENBLAS_MANY, width) || multiply_pieces(j, ND4C_OPENBLAS_FEW, width)) {
     return;
   }
   int before = nd4c_openblas_enter(j->blas, p->m > 1 && p->n > 1 ? 1 : width);

@@ -69,8 +69,12 @@ static inline int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width) 
   return nd4c_openmp_enter(&blas->omp, nd4c_openblas_width(blas, width));
 }
 
-/* Rows of a product with n columns and sums of k terms that are worth a thread: some ten microseconds, and so many that
- * it costs little that every piece packs the right matrix. Threads of OpenBLAS's own division of a product wait for
+/* The least rows of a piece: so many that it costs little that every piece packs the right matrix; or, where that
+ * leaves one piece, fewer, at some cost. */
+enum { ND4C_OPENBLAS_MANY = 64, ND4C_OPENBLAS_FEW = 32 };
+
+/* Rows of a product with n columns and sums of k terms that are worth a thread: some ten microseconds, and at least
+ * `least`. Threads of OpenBLAS's own division of a product wait for
  * each other without sleeping: beside busy programs that takes several times as long as one thread, and pieces do not.
  */
 static inline int64_t nd4c_openblas_rows_from(int64_t least, int64_t n, int64_t k) {
@@ -80,7 +84,7 @@ static inline int64_t nd4c_openblas_rows_from(int64_t least, int64_t n, int64_t 
 }
 
 static inline int64_t nd4c_openblas_rows(int64_t n, int64_t k) {
-  return nd4c_openblas_rows_from(64, n, k);
+  return nd4c_openblas_rows_from(ND4C_OPENBLAS_MANY, n, k);
 }
 
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
