@@ -274,6 +274,38 @@ static void own_numbers_that_are_not_finite(void **state) {
   }
 }
 
+/* Shares from 1 down to e^-91: the values are those of a unit matrix, so that each result is a share. */
+static void shares_of_every_size(void **state) {
+  enum { KEYS = 1024 };
+  static const attention_case c = {
+      .batch = 1, .q_heads = 1, .kv_heads = 1, .queries = 20, .keys = KEYS, .head = 1, .v_head = KEYS};
+  call_frame frame = {.output.rank = 0};
+  double scores[KEYS], sum = 0;
+  (void)state;
+  make(&c, ND4C_FLOAT32, &frame);
+  for (int64_t i = 0; i < KEYS; i++) {
+    scores[i] = (float)-i / 11.25f;
+    sum += exp(scores[i]);
+    put(&frame.operands[ND4C_IN_attention_k], i, scores[i]);
+    for (int64_t j = 0; j < KEYS; j++) {
+      put(&frame.operands[ND4C_IN_attention_v], i * KEYS + j, i == j ? 1 : 0);
+    }
+  }
+  for (int64_t i = 0; i < c.queries; i++) {
+    put(&frame.operands[ND4C_IN_attention_q], i, 1);
+  }
+  run_kernel(own_kernel(), &frame);
+  double *got = result_numbers(&frame);
+  for (int64_t i = 0; i < frame.output.size; i++) {
+    const double expected = exp(scores[i % KEYS]) / sum, least = exp(-87) / sum;
+    if (fabs(got[i] - expected) > expected * 0x1p-21 + 0x1p-149 && (expected > least || got[i] != 0)) {
+      fail_msg("score %.9g: share %.9g instead of %.9g", scores[i % KEYS], got[i], expected);
+    }
+  }
+  free(got);
+  release(&frame);
+}
+
 static void any_size_and_mask(void **state) {
   (void)state;
   for (int i = 0; i < CASES && !is_without_tiles(); i++) {
@@ -312,9 +344,9 @@ static void refusals_have_reasons(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_size_mask_and_dtype),
-                                     cmocka_unit_test(own_numbers_that_are_not_finite),
-                                     cmocka_unit_test(any_size_and_mask), cmocka_unit_test(numbers_that_are_not_finite),
-                                     cmocka_unit_test(refusals_have_reasons)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(any_size_mask_and_dtype),     cmocka_unit_test(own_numbers_that_are_not_finite),
+      cmocka_unit_test(shares_of_every_size),        cmocka_unit_test(any_size_and_mask),
+      cmocka_unit_test(numbers_that_are_not_finite), cmocka_unit_test(refusals_have_reasons)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

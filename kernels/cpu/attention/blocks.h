@@ -86,11 +86,13 @@ static void NAME(take_keys)(NAME(state) * s, const NAME(block) * b, int64_t from
   }
   NAME(finish_scores)(s, b->first + from, count);
   if (s->pairs) {
-    NAME(soften)(s, count, 2, sizeof(T) == sizeof(float));
+    NAME(soften)(s, count, 2, sizeof(T) == sizeof(float) ? NAME(ROUNDED) : NAME(EXACT));
+  } else if (s->careful) {
+    NAME(soften)(s, count, (int)(s->width / NAME(LANES)), NAME(EXACT));
   } else if (s->width == NAME(LANES)) {
-    NAME(soften)(s, count, 1, false);
+    NAME(soften)(s, count, 1, NAME(QUICK));
   } else {
-    NAME(soften)(s, count, 2, false);
+    NAME(soften)(s, count, 2, NAME(QUICK));
   }
   if (s->pairs && !s->careful) {
     NAME(pair_shares)(s, count);

@@ -257,19 +257,28 @@ ND4C_INLINED V NAME(exponential)(V x) {
 #endif
 }
 
-/* e^x for shares, which are rounded to bfloat16 if there are pairs of them. */
-ND4C_INLINED V NAME(share)(V x, bool pairs) {
+/* How shares are computed: exactly enough for values that may be infinite; for finite values; or to be rounded to
+ * bfloat16. */
+typedef enum NAME(shares) { NAME(EXACT), NAME(QUICK), NAME(ROUNDED) } NAME(shares);
+
+/* e^x for shares. */
+ND4C_INLINED V NAME(share)(V x, NAME(shares) shares) {
 #if defined(__AVX512F__)
-  return pairs ? (V)pair_exponential((__m512)x) : NAME(exponential)(x);
+  return shares == NAME(ROUNDED) ? (V)pair_exponential((__m512)x) : NAME(exponential)(x);
 #else
-  (void)pairs;
+#if defined(__AVX2__) && defined(__FMA__)
+  if (sizeof(T) == 4 && shares == NAME(QUICK)) {
+    return (V)nd4c_share_eight_f32((__m256)x);
+  }
+#endif
+  (void)shares;
   return NAME(exponential)(x);
 #endif
 }
 
-/* Scores become e^(score - top) in the lanes of `vectors` vectors. That and `pairs` are constants where this is
+/* Scores become e^(score - top) in the lanes of `vectors` vectors. That and `shares` are constants where this is
  * called. */
-ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors, bool pairs) {
+ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors, NAME(shares) shares) {
   V top[2], sum[2];
   for (int v = 0; v < vectors; v++) {
     top[v] = LOAD(s->top + v * NAME(LANES));
@@ -291,10 +300,11 @@ ND4C_INLINED void NAME(soften)(NAME(state) * s, int64_t count, int vectors, bool
     top[v] = LOAD(now);
     STORE(s->back + v * NAME(LANES), NAME(exponential)(LOAD(was) - top[v]));
   }
+  T *scores = s->scores;
   for (int64_t i = 0; i < count; i++) {
     for (int v = 0; v < vectors; v++) {
-      T *at = s->scores + i * NAME(WIDE) + v * NAME(LANES);
-      V e = NAME(share)(LOAD(at) - top[v], pairs);
+      T *at = scores + i * NAME(WIDE) + v * NAME(LANES);
+      V e = NAME(share)(LOAD(at) - top[v], shares);
       sum[v] += e;
       STORE(at, e);
     }
