@@ -10,8 +10,10 @@
 enum {
   NAME(LANES) = VECTOR_BYTES / sizeof(T),
   NAME(WIDE) = 2 * NAME(LANES), /* columns of a strip */
-  NAME(SUM_TERMS) = 128,
-  NAME(DEEP) = 2048 / sizeof(T), /* of k at a time, where operands are packed: a multiple of SUM_TERMS */
+  /* So many rows of a panel fill less than half of the L1 cache. */
+  NAME(SUM_TERMS) = VECTOR_BYTES == 32 ? 192 : 128,
+  /* Of k at a time, where operands are packed: a multiple of SUM_TERMS. */
+  NAME(DEEP) = (2048 / sizeof(T) + NAME(SUM_TERMS) - 1) / NAME(SUM_TERMS) * NAME(SUM_TERMS),
   NAME(BLOCK_ROWS) = 16 * TILE_ROWS,
   NAME(BLOCK_COLUMNS) = 512,
   NAME(SMALL) = 1024 /* elements of a b that is turned, not packed */
