@@ -140,7 +140,8 @@ static NAME(ending) NAME(ending_at)(const nd4c_gemm_ending *ending, int64_t colu
                         .addend_row = ending->addend.row_stride,
                         .y = (T *)(void *)ending->y.data + column,
                         .y_row = ending->y.row_stride,
-                        .activation = ending->activation};
+                        .activation = ending->activation,
+                        .far = ending->far};
 }
 
 /* y = (y +) a b, strip by strip: SUM_TERMS rows of a panel of b stay in the L1 cache while all rows of a pass, and as

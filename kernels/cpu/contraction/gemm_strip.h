@@ -23,6 +23,7 @@ typedef struct NAME(ending) {
   T *y; /* where the results go, instead of where the sums were */
   int64_t y_row;
   nd4c_inner_activation activation;
+  bool far; /* as in nd4c_gemm_ending */
 } NAME(ending);
 
 /* Adds rows `row` apart to the sums of a strip. */

@@ -95,13 +95,14 @@
               TALL_ROW_##vectors(#i "*" along "(%[a],%[three])", 3, spread, fused)                                 \
                   TALL_ROW_##vectors(#i "*" along "(%[a],%[row],4)", 4, spread, fused)                             \
                       TALL_ROW_##vectors(#i "*" along "(%[a],%[five])", 5, spread, fused)
-#define TALL_EIGHT(vectors, along, load, spread, fused)                                                           \
-  TALL_EIGHTH(vectors, 0, along, load, spread, fused)                                                             \
-  TALL_EIGHTH(vectors, 1, along, load, spread, fused) TALL_EIGHTH(vectors, 2, along, load, spread, fused)         \
-      TALL_EIGHTH(vectors, 3, along, load, spread, fused) TALL_EIGHTH(vectors, 4, along, load, spread, fused)     \
-          TALL_EIGHTH(vectors, 5, along, load, spread, fused) TALL_EIGHTH(vectors, 6, along, load, spread, fused) \
-              TALL_EIGHTH(vectors, 7, along, load, spread, fused) "add $8*" along                                 \
-                                                                  ", %[a]\n\t"                                    \
+#define TALL_EIGHT(vectors, along, load, spread, fused)                                                       \
+  TALL_EIGHTH(vectors, 0, along, load, spread, fused)                                                         \
+  TALL_EIGHTH(vectors, 1, along, load, spread, fused)                                                         \
+  TALL_EIGHTH(vectors, 2, along, load, spread, fused) TALL_EIGHTH(vectors, 3, along, load, spread, fused)     \
+      TALL_EIGHTH(vectors, 4, along, load, spread, fused) TALL_EIGHTH(vectors, 5, along, load, spread, fused) \
+          TALL_EIGHTH(vectors, 6, along, load, spread, fused)                                                 \
+              TALL_EIGHTH(vectors, 7, along, load, spread, fused) "add $8*" along                             \
+                                                                  ", %[a]\n\t"                                \
                                                                   "add $8*" TALL_LINE ", %[b]\n\t"
 #define TALL_QUARTER(vectors, i, place, size, load, spread, fused) \
   TALL_BESIDE(vectors, #i "*" TALL_LINE "(%[b])", place, size, load, spread, fused)
@@ -228,6 +229,9 @@ ND4C_INLINED void NAME(tall_store)(int vectors, bool whole, int64_t last, T *y, 
   }
 }
 
+/* Strips from the one that is computed to the one whose place in memory is prefetched. */
+enum { NAME(FAR_STRIPS) = 6 };
+
 /* One strip, as strip_any computes it; `ending` is not NULL. vectors, whole, lies: constants. */
 ND4C_INLINED void NAME(tall_strip)(int vectors, bool whole, int64_t last, NAME(tall_a) lies, int64_t k, const char *a,
                                    int64_t a_row, int64_t a_step, const char *b, int64_t b_row, NAME(ahead) * ahead,
@@ -238,6 +242,12 @@ ND4C_INLINED void NAME(tall_strip)(int vectors, bool whole, int64_t last, NAME(t
 #pragma GCC unroll 6
     for (int r = 0; r < TILE_ROWS && adds; r++) {
       __builtin_prefetch(y + r * y_row);
+    }
+    if (ending->far && first + terms == k) {
+#pragma GCC unroll 6
+      for (int r = 0; r < TILE_ROWS; r++) {
+        __builtin_prefetch(ending->y + (r + NAME(FAR_STRIPS) * TILE_ROWS) * ending->y_row);
+      }
     }
     NAME(tall_terms)(vectors, lies, terms, a + first * a_step, a_row, a_step, b + first * b_row, b_row, ahead, sum);
     if (adds || first > 0) {

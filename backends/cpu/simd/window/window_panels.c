@@ -8,12 +8,16 @@
 
 /* Fewer terms than LEAST_TERMS are one sum in other libraries, too. oneDNN was faster with few output channels, and
  * with many that have MANY_TERMS, unless there are few rows: 169 rows of 512 terms and 1,000 results took 1.45 of its
- * time. SUM_TERMS: of one sum. */
-enum { LEAST_TERMS = 129, LEAST_OUTPUTS = 64, MANY_OUTPUTS = 513, MANY_TERMS = 512, FEW_ROWS = 64, SUM_TERMS = 64 };
+ * time. */
+enum { LEAST_TERMS = 129, LEAST_OUTPUTS = 64, MANY_OUTPUTS = 513, MANY_TERMS = 512, FEW_ROWS = 64 };
 
 /* Rows of a block, whose results and part of the windows stay in the L2 cache: multiples of a strip's rows. Bytes of
  * copied windows. */
 enum { MOST_ROWS = 192, LEAST_ROWS = 48, COPIED_BYTES = 1 << 20 };
+
+/* Results that are written to memory, not to a cache, and how few terms take less time than that: 19,200 rows of 18
+ * terms and 108 results took 0.75 of the time with prefetches, results that fit the L3 cache 1.05. */
+enum { FAR_BYTES = 6 << 20, FAR_TERMS = 48 };
 
 typedef struct job {
   const nd4c_call *call;
@@ -283,6 +287,7 @@ static void activate(const job *j, int64_t cells, int64_t columns, float *y) {
 static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   float *windows = (float *)(void *)(j->scratch + worker * j->worker_bytes);
+  const int64_t sum_terms = j->loops->sum_terms / 2; /* of one sum; blocks of the product end where such a sum does */
   for (int64_t part = begin; part < end; part++) {
     const int64_t row = part / j->column_parts * j->block, wide = j->loops->strip_columns;
     const int64_t rows = j->rows - row < j->block ? j->rows - row : j->block;
@@ -291,7 +296,9 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     const int64_t columns = (end_of_part < j->outputs ? end_of_part : j->outputs) - column;
     float *to = (float *)j->y->data + row * j->y_step + column;
     nd4c_gemm_matrix a = {.row_stride = j->copied ? j->depth : j->x_step, .column_stride = 1};
-    nd4c_gemm_ending ending = {.activation = j->inner, .bias = j->bias != NULL ? j->bias + column : NULL};
+    nd4c_gemm_ending ending = {.activation = j->inner,
+                               .bias = j->bias != NULL ? j->bias + column : NULL,
+                               .far = j->depth < FAR_TERMS && j->rows * j->y_step * (int64_t)sizeof(float) > FAR_BYTES};
     ending.y = (nd4c_gemm_matrix){.data = (char *)to, .row_stride = j->y_step, .column_stride = 1};
     ending.addend = (nd4c_gemm_matrix){.row_stride = j->addend_step, .column_stride = 1};
     ending.addend.data = j->addend != NULL ? (char *)(j->addend + row * j->addend_step + column) : NULL;
@@ -300,7 +307,7 @@ static void part_range(void *user, int64_t begin, int64_t end, int32_t worker) {
       copy_window(j, row + i, windows + i * j->depth);
     }
     j->loops->strips(rows, column, columns, j->depth, a, j->call->inputs[ND4C_IN_conv_w].data,
-                     (nd4c_gemm_strips){j->loops->strip_columns, j->depth}, ending.y, SUM_TERMS, &ending);
+                     (nd4c_gemm_strips){j->loops->strip_columns, j->depth}, ending.y, sum_terms, &ending);
     activate(j, rows, columns, to);
   }
 }
