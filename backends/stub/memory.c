@@ -5,7 +5,7 @@
 
 #include "stub.h"
 
-enum { SCRAMBLE = 0x5a };
+enum { SCRAMBLE = 0x5a, MARKED_BYTES = 1 << 24 };
 static const uintptr_t handle_mask = (uintptr_t)0x5bd1e995a7c3f10bULL;
 
 /* Every live buffer; guarded by the lock, as are uses and freed. Handle numbers are never given out twice. */
@@ -101,7 +101,9 @@ nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t by
   if (memory == NULL) {
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a buffer of %lld bytes", (long long)bytes);
   }
-  memset(memory, 0xc7, bytes > 0 ? (size_t)bytes : 1);
+  /* Memory that was never written shows. Of buffers that fill the device only the beginning: the pages of the rest are
+   * not even there before something is written to them. */
+  memset(memory, 0xc7, bytes > MARKED_BYTES ? MARKED_BYTES : bytes > 0 ? (size_t)bytes : 1);
   /* Buffers of the other kinds are not scrambled: the host reads and writes them in place. */
   const bool apart = kind == ND4C_MEMORY_KIND_DEVICE || stub_lies("unmanaged");
   const stub_buffer like = {
