@@ -1,5 +1,6 @@
 """Random numbers, computed independently from Philox's definition: the words, and each op's results from them. tests/random
 checks the distributions."""
+import functools
 import hashlib
 import json
 import math
@@ -16,6 +17,7 @@ STATES = [(0, 0), (42, 7), (0xDEADBEEF12345678, 2 ** 63 + 5), (2 ** 64 - 1, 2 **
           (5, 1, 2 ** 64 - 1)]
 
 
+@functools.lru_cache(maxsize=None)  # every dtype and op starts from the same states
 def philox(key, counter, rounds=10):
     a, b, c, d = (counter >> s & M32 for s in (0, 32, 64, 96))
     k, l = key & M32, key >> 32
@@ -79,6 +81,7 @@ def states(dtype):
         yield State(words), unsigned.astype(NUMPY[dtype])
 
 
+@functools.lru_cache(maxsize=None)
 def normal(word):
     p = mpmath.mpf(2 * (word >> 1) + 1) / 2 ** 65
     x = mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1)
