@@ -270,15 +270,27 @@ def two_doubles(value):
     return struct.pack("<2d", high, low)
 
 
+def pairs_of_doubles(values):
+    """two_doubles of each number of a flat array: of all at once where NumPy has a number for them."""
+    if values.dtype.kind != "f":
+        return b"".join(map(two_doubles, values))
+    with np.errstate(all="ignore"):
+        high = values.astype(np.float64)
+        low = np.where(np.isfinite(high), values - high.astype(values.dtype), 0).astype(np.float64)
+    return np.stack([high, low], axis=-1).astype("<f8").tobytes()
+
+
 def write_near(expected):
     value = np.asarray(expected.value)
     data = bytearray(text(expected.dtype) + shape(value))
     data += struct.pack("<BB", 1, expected.scale is not None)
-    for v in value.reshape(-1):
-        if is_complex(expected.dtype):
-            data += two_doubles(v.real) + two_doubles(v.imag)
-        else:
-            data += two_doubles(v)
+    flat = value.reshape(-1)
+    if is_complex(expected.dtype) and flat.dtype.kind in "fc":
+        data += pairs_of_doubles(np.stack([flat.real, flat.imag], axis=-1).reshape(-1))
+    elif is_complex(expected.dtype):
+        data += b"".join(two_doubles(v.real) + two_doubles(v.imag) for v in flat)
+    else:
+        data += pairs_of_doubles(flat)
     if expected.scale is not None:
         scale = np.broadcast_to(np.asarray(expected.scale, dtype=np.float64), value.shape)
         data += np.ascontiguousarray(scale).tobytes()

@@ -85,13 +85,10 @@ def quiet(function):
 def fsum(values):
     """Exact sum of numbers of long double as a long double; IEEE's result if one is not finite."""
     values = np.asarray(values, dtype=LD)
-    if not np.all(np.isfinite(values)):
-        return values.sum()
     high = values.astype(np.float64)
-    if not np.all(np.isfinite(high)):
+    if not np.isfinite(high).all():  # nor is a number that is not finite as a long double
         return values.sum()
-    low = (values - high).astype(np.float64)
-    parts = list(high) + list(low)
+    parts = high.tolist() + (values - high).astype(np.float64).tolist()
     try:
         first = math.fsum(parts)
         return LD(first) + LD(math.fsum(parts + [-first]))
