@@ -52,6 +52,16 @@ count_skipped() {
   done < <(sed -nE 's/^[[:space:]]+[0-9]+ - (.*) \(Skipped\)$/\1/p' "$log")
 }
 
+# name_long NAME: names the tests that took more than 30 seconds and that ctest does not begin early, because tests/costs.txt
+# has no row of them. On a busy machine some are not to blame, so that this is no failure.
+name_long() {
+  local log=$logs/$1.log prefix= test seconds
+  [ "$1" != aarch64-test ] || prefix='arm64 '
+  while read -r test seconds; do
+    grep -qE "^$prefix[0-9]+ ${test//./\\.}$" tests/costs.txt || say "    no row in tests/costs.txt: $test ($seconds s)"
+  done < <(sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([a-z0-9_.]+) \.\.+ .* ([0-9]+)\.[0-9]+ sec$/\1 \2/p' "$log" | awk '$2 >= 30')
+}
+
 # count NAME: adds the ctest run logged in build/logs/NAME.log.
 count() {
   local log=$logs/$1.log bad total line
@@ -70,6 +80,7 @@ count() {
     failures+=("$1: $line")
   done < <(sed -n '/The following tests FAILED/,$p' "$log" | sed -nE 's/^[[:space:]]+[0-9]+ - (.*)/\1/p')
   count_skipped "$1"
+  name_long "$1"
 }
 
 # tests PRESET TEXT [CTEST OPTIONS...]: one test more at a time than there are processors, because some of them wait.

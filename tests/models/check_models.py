@@ -3,7 +3,8 @@
 
 Two figures a tensor, both at most --tolerance: `of largest` is the largest difference relative to the tensor's largest
 value; `by element` is the largest |a - b| / (|b| + root mean square of b), which small elements do not hide behind large
-ones. Integers and booleans are equal. Ends with "N passed, N failed".
+ones. Integers and booleans are equal. --part K/N takes the models at positions K, K + N, ... of the list. Ends with "N passed,
+N failed".
 """
 
 import argparse
@@ -118,12 +119,14 @@ def main():
     parser.add_argument("--nd4c", type=pathlib.Path, default=root / "build" / "release" / "bin" / "nd4c",
                         help="the program nd4c of the build to check; its library is used")
     parser.add_argument("--models", type=pathlib.Path, default=root / "build" / "models")
+    parser.add_argument("--part", default="0/1")
     parser.add_argument("--tolerance", type=float, default=1e-4)
     options = parser.parse_args()
     library = nd4c.Library(nd4c.find_library(options.nd4c.resolve().parents[1]))
     passed = failed = 0
     print(f"{'model':24} {'values':>6}  {'of largest':>10} {'by element':>10}  {'outputs, optimised':>21}", flush=True)
-    for name in options.names or make_models.NAMES:
+    part, parts = map(int, options.part.split("/"))
+    for name in (options.names or make_models.NAMES)[part::parts]:
         path = make_models.make(name, options.models)
         try:
             everything, optimised = check(library, path, make_models.sample_inputs(name), options.tolerance)
