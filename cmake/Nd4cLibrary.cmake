@@ -1,5 +1,13 @@
 # Functions with which the folders add their parts.
 
+# nd4c_uncovered(SOURCES...): kernels and backends in a build of the fuzzers. The sanitizers watch them, but only the core's
+# branches tell a fuzzer where an input leads, and compilers take their time to count branches.
+function(nd4c_uncovered)
+  if(ND4C_FUZZ) # as options of the sources these follow those of nd4c_flags
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 # nd4c_add_kernels(FAMILY_FOLDER SOURCES...): compiles every source once per instruction-set level of the target
 # processor. A source sees ND4C_LEVEL (base, avx2, avx512; neon, dotprod) and ND4C_LEVEL_<NAME>=1.
 function(nd4c_add_kernels folder)
@@ -30,6 +38,7 @@ function(nd4c_add_kernels folder)
   if(NOT ARGN)
     return()
   endif()
+  nd4c_uncovered(${ARGN})
   foreach(level ${levels})
     string(TOUPPER ${level} upper)
     add_library(nd4c_kernels_${folder}_${level} OBJECT ${ARGN})
@@ -37,6 +46,7 @@ function(nd4c_add_kernels folder)
     target_include_directories(nd4c_kernels_${folder}_${level} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(nd4c_kernels_${folder}_${level} PRIVATE ${flags_${level}}
       $<$<CONFIG:Release>:-O3> -fno-trapping-math
+      $<$<AND:$<CONFIG:Debug>,$<BOOL:${ND4C_WERROR}>>:-O1> # at -O0 GCC warns that it ignores what is said about loops
       $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # ND4C_INDEPENDENT only permits vectorisation, it does not demand it
     target_compile_definitions(nd4c_kernels_${folder}_${level} PRIVATE ND4C_LEVEL=${level} ND4C_LEVEL_${upper}=1)
     set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_kernels_${folder}_${level})
@@ -48,6 +58,7 @@ endfunction()
 function(nd4c_add_builtin_provider name)
   add_library(nd4c_backend_${name} OBJECT ${ARGN})
   target_link_libraries(nd4c_backend_${name} PRIVATE nd4c_flags)
+  nd4c_uncovered(${ARGN})
   target_include_directories(nd4c_backend_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_backend_${name})
   set_property(GLOBAL APPEND PROPERTY ND4C_BUILTIN_PROVIDERS ${name})

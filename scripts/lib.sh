@@ -170,7 +170,7 @@ setup() {
     want_packages "${test_packages[@]}"
     has_header cjson/cJSON.h || need_packages libcjson-dev
     has_header cmocka.h || need_packages libcmocka-dev
-    want_offered "${codec_packages[@]}" "${opencl_packages[@]}" "${abi_packages[@]}"
+    want_offered "${codec_packages[@]}" "${opencl_packages[@]}" "${abi_packages[@]}" "${link_packages[@]}"
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
     need_python_packages onnx tests/onnx/requirements.txt "ONNX's backend cases"
     need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"
