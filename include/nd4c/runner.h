@@ -49,7 +49,9 @@ ND4C_API nd4c_status nd4c_runner_bind_input(nd4c_runner *runner, const char *nam
  * input, the plan runs in mode direct (nd4c_plan_report), and each step has read the input before the first step writes
  * the output, or this step computes in place; else the result is copied there at the end. So a key-value cache that is
  * bound to an input and to the output of a scatter_nd or scatter_update is updated in its memory, and only the new part
- * is written. Of two outputs that overlap, the later one wins. An array that is not in C order gets a copy, too. */
+ * is written. The same holds for a cache that grows: an output that is the concat of an input and new rows may be bound
+ * to an array that begins with the input's, in C order, if the extents before the concat's axis are 1. Of two outputs
+ * that overlap, the later one wins. An array that is not in C order gets a copy, too. */
 ND4C_API nd4c_status nd4c_runner_bind_output(nd4c_runner *runner, const char *name, nd4c_array *array);
 
 /* Binds an array to an input for one successful run, and gives it up: the run may use its memory for an output, and

@@ -20,7 +20,8 @@ typedef struct nd4c_run_request {
   nd4c_array **outputs;
   int32_t input_count, output_count;
   bool checked;        /* an earlier run had arrays of these dtypes and shapes, which are not checked again */
-  bool in_place;       /* an output that is given may be written to the memory of an input that is the same view */
+  bool in_place;       /* an output that is given may be written to the memory of an input that is the same view, or
+                          the first part of it */
   const bool *donated; /* by input: a fresh output may take its memory over. NULL: none */
 } nd4c_run_request;
 

@@ -355,6 +355,9 @@ nd4c_status nd4c_plan_note_ports(nd4c_plan *plan);
  * has read the input before the output's first step, or this step computes in place. Only plans in mode direct do so.
  */
 bool nd4c_plan_may_overlay(const nd4c_plan *plan, int32_t input, int32_t output);
+/* Whether a run may write output `output` to memory of which input `input` is the first part: the output is a concat
+ * whose first operand is the input, and its kernel leaves that where it is. Only plans in mode direct do so. */
+bool nd4c_plan_may_extend(const nd4c_plan *plan, int32_t input, int32_t output);
 /* A line of the report for each output that may have the memory of an input, of the first `inputs` and `outputs`, which
  * are the caller's: the arrays of variables have memory of their own. For plans in mode direct. */
 void nd4c_plan_print_overlays(const nd4c_plan *plan, int32_t inputs, int32_t outputs, nd4c_text *text);

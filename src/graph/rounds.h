@@ -19,7 +19,8 @@ typedef struct nd4c_rounds {
  * failure leaves results as they were; its text names the round.
  *
  * A plan in mode direct computes on addresses: carried values have two places in turn, and collected ones lie one
- * behind the other in memory that doubles when it is full. Other plans, and those with dims, get arrays. */
+ * behind the other in memory that doubles when it is full. Other plans, and those with dims, get arrays. A value that
+ * such a plan grows by rows has room for more of them, so that none is copied from round to round. */
 nd4c_status nd4c_rounds_run(nd4c_plan *body, nd4c_context *context, const nd4c_rounds *rounds,
                             const nd4c_array *const *given, nd4c_array **results);
 
@@ -36,6 +37,23 @@ nd4c_status nd4c_rounds_make_room(const nd4c_rounds *rounds, nd4c_context *conte
                                   const int64_t *shape, int64_t done, nd4c_rounds_rows *rows);
 /* The elements that were written, as an array of their own. */
 nd4c_status nd4c_rounds_take_rows(nd4c_context *context, int64_t done, nd4c_rounds_rows *rows, nd4c_array **array);
+/* A carried value to which each round appends rows: its result is a concat whose first operand it is. It lies in memory
+ * that doubles when it is full, and the rows are written behind it. */
+typedef struct nd4c_rounds_growth {
+  bool grows;
+  int32_t axis; /* extents before it are 1 */
+  int64_t rows; /* of each round */
+  nd4c_array *room;
+} nd4c_rounds_growth;
+
+/* rounds_growing.c: finds the growing values of a plan with dims that has run a round, by carried value. */
+void nd4c_rounds_find_growth(const nd4c_plan *body, const nd4c_rounds *rounds, nd4c_rounds_growth *growth);
+/* The array for the next value, which begins with `past` or gets a copy of it in larger memory. done: rounds. */
+nd4c_status nd4c_rounds_grow(const nd4c_rounds *rounds, nd4c_context *context, const nd4c_array *past, int64_t done,
+                             nd4c_rounds_growth *growth, nd4c_array **next);
+/* Gives up the memory; a last value that has more than it needs becomes an array of its own. */
+nd4c_status nd4c_rounds_end_growth(nd4c_context *context, nd4c_rounds_growth *growth, nd4c_array **last);
+
 /* What ends a round or keeps it from beginning: the limit, a cancellation. */
 nd4c_status nd4c_rounds_may_begin(const nd4c_rounds *rounds, int64_t done);
 /* rounds_arrays.c: on arrays. */

@@ -12,7 +12,8 @@ typedef struct run {
   const nd4c_rounds *rounds;
   int64_t done;
   bool goes_on;
-  nd4c_array **carried; /* of the latest round */
+  nd4c_array **carried;       /* of the latest round */
+  nd4c_rounds_growth *growth; /* by carried value; found after the first round */
   nd4c_rounds_rows *rows;
   const nd4c_array **inputs; /* of the body */
   nd4c_array **outputs;
@@ -46,6 +47,20 @@ static nd4c_status keep_first_rows(const run *r) {
   return ND4C_OK;
 }
 
+/* Longer arrays for carried values that grow: each begins with the value of the latest round. */
+static nd4c_status place_growing(const run *r) {
+  if (r->done == 1) {
+    nd4c_rounds_find_growth(r->body, r->rounds, r->growth);
+  }
+  for (int32_t i = 0; i < r->rounds->carried; i++) {
+    if (r->growth[i].grows) {
+      ND4C_TRY(nd4c_rounds_grow(r->rounds, r->context, r->carried[i], r->done, &r->growth[i],
+                                &r->outputs[(int32_t)r->rounds->decides + i]));
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status read_results(run *r) {
   r->goes_on = true;
   if (r->rounds->decides) {
@@ -73,11 +88,15 @@ static void drop_outputs(const run *r) {
 
 static nd4c_status run_body(run *r, const nd4c_array *number) {
   const nd4c_graph *graph = r->body->graph;
+  const nd4c_run_request request = {.inputs = r->inputs,
+                                    .outputs = r->outputs,
+                                    .input_count = graph->inputs.count,
+                                    .output_count = graph->outputs.count,
+                                    .in_place = true};
   r->inputs[0] = number;
   nd4c_status status = place_rows(r);
-  status = status == ND4C_OK
-               ? nd4c_plan_run_on(r->body, r->context, r->inputs, graph->inputs.count, r->outputs, graph->outputs.count)
-               : status;
+  status = status == ND4C_OK ? place_growing(r) : status;
+  status = status == ND4C_OK ? nd4c_plan_run_request(r->body, r->context, &request) : status;
   status = status == ND4C_OK ? read_results(r) : status;
   drop_outputs(r);
   return status;
@@ -106,6 +125,7 @@ static nd4c_status run_rounds(run *r, nd4c_array **results) {
     ND4C_TRY(nd4c_rounds_take_rows(r->context, r->done, &r->rows[i], &results[carried + i]));
   }
   for (int32_t i = 0; i < carried; i++) {
+    ND4C_TRY(nd4c_rounds_end_growth(r->context, &r->growth[i], &r->carried[i]));
     results[i] = r->carried[i];
     r->carried[i] = NULL;
   }
@@ -115,6 +135,7 @@ static nd4c_status run_rounds(run *r, nd4c_array **results) {
 static nd4c_status claim_lists(run *r, nd4c_region *region) {
   const nd4c_graph *graph = r->body->graph;
   ND4C_TRY(nd4c_region_make(region, r->rounds->carried, sizeof *r->carried, &r->carried));
+  ND4C_TRY(nd4c_region_make(region, r->rounds->carried, sizeof *r->growth, &r->growth));
   ND4C_TRY(nd4c_region_make(region, r->rounds->collected, sizeof *r->rows, &r->rows));
   ND4C_TRY(nd4c_region_make(region, graph->inputs.count, sizeof *r->inputs, &r->inputs));
   return nd4c_region_make(region, graph->outputs.count, sizeof *r->outputs, &r->outputs);
@@ -132,6 +153,7 @@ nd4c_status nd4c_rounds_run_arrays(nd4c_plan *body, nd4c_context *context, const
     status = run_rounds(&r, results);
     for (int32_t i = 0; i < rounds->carried; i++) {
       nd4c_array_release(r.carried[i]);
+      nd4c_array_release(r.growth[i].room);
     }
     for (int32_t i = 0; i < rounds->collected; i++) {
       nd4c_array_release(r.rows[i].array);

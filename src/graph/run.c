@@ -116,12 +116,22 @@ static bool lies_over(const nd4c_plan *plan, const nd4c_run_request *request, in
          nd4c_storage_ready_address(given->storage, plan->device) != NULL && may_overlay(plan, input, output);
 }
 
+/* True if the given output begins with an input, which the run may leave there. Both are in C order, as steps read and
+ * write them. */
+static bool extends(const nd4c_plan *plan, const nd4c_run_request *request, int32_t output, int32_t input) {
+  const nd4c_array *given = request->outputs[output], *read = request->inputs[input];
+  return request->in_place && given->storage == read->storage && given->offset == read->offset &&
+         lies_right(plan, read) && nd4c_storage_ready_address(given->storage, plan->device) != NULL &&
+         nd4c_plan_is_direct(plan) && nd4c_plan_may_extend(plan, input, output);
+}
+
 /* True if steps may write directly to the given output. */
 static bool fits(const nd4c_plan *plan, const nd4c_run_request *request, int32_t index) {
   const nd4c_array *output = request->outputs[index];
   bool free_standing = lies_right(plan, output);
   for (int32_t i = 0; i < request->input_count && free_standing; i++) {
-    free_standing = !may_share(output, request->inputs[i]) || lies_over(plan, request, index, i);
+    free_standing = !may_share(output, request->inputs[i]) || lies_over(plan, request, index, i) ||
+                    extends(plan, request, index, i);
   }
   for (int32_t i = 0; i < index && free_standing; i++) {
     free_standing = request->outputs[i] == NULL || !may_share(output, request->outputs[i]);

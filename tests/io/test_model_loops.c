@@ -54,6 +54,16 @@ static const loop_case cases[] = {
     {NULL, "Loop - - x > y z",
      "Concat v x axis=0 > u; Shape u > s; Cast s to=1 > f; ReduceMax f keepdims=0 > q; Less q c > on", "on u q",
      "carries float32 [?]"},
+    /* what grows is read before and after; it begins without rows; what is new comes first */
+    {NULL, "Loop k - x > y z",
+     "Identity go > on; Neg x > n; ReduceSum v v0 keepdims=0 > s; Concat v n axis=0 > u; ReduceSum v v0 keepdims=0 > "
+     "t; "
+     "ReduceMax u keepdims=0 > m; Add s t > st; Add st m > q",
+     "on u q", "carries float32 [?]"},
+    {"Slice x v0 v0 > none", "Loop k - none > y z",
+     "Identity go > on; Concat v x axis=0 > u; ReduceSum u v0 keepdims=0 > q", "on u q", "carries float32 [?]"},
+    {NULL, "Loop k - x > y z", "Identity go > on; Neg x > n; Concat n v axis=0 > u; ReduceMax v keepdims=0 > q",
+     "on u q", "carries float32 [?]"},
     /* what cannot be in a graph */
     {NULL, "Loop k - x > y z", "Identity go > on; NonZero v > n; Cast n to=1 > f; Neg v > u; ReduceSum f > q", "on u q",
      "rounds interpreted: node 0 (Loop): node 1 (NonZero): "},

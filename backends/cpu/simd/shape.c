@@ -119,18 +119,31 @@ static bool concat_rows(const nd4c_call *call, int32_t axis) {
   return true;
 }
 
+/* Whether the first operand lies where it is in the result. */
+static bool concat_extends(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  bool same = x->data == y->data && x->size > 0;
+  for (int32_t i = 0; i < x->rank && same; i++) {
+    same = x->strides[i] == y->strides[i] || x->shape[i] == 1;
+  }
+  return same;
+}
+
 static nd4c_status run_concat(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, concat_axis), y->rank);
   nd4c_tensor part = *y;
-  if (concat_rows(call, (int32_t)axis)) {
+  const bool extends = concat_extends(call);
+  if (!extends && concat_rows(call, (int32_t)axis)) {
     return ND4C_OK;
   }
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *x = &call->inputs[i];
     part.shape = x->shape;
     part.size = x->size;
-    nd4c_nest_copy_tensor(x, &part, call->width);
+    if (i > 0 || !extends) {
+      nd4c_nest_copy_tensor(x, &part, call->width);
+    }
     if (y->size > 0) {
       part.data = (char *)part.data + x->shape[axis] * y->strides[axis] * nd4c_cpu_dtype_bytes(y->dtype);
     }
@@ -240,7 +253,7 @@ const nd4c_kernel *const nd4c_cpu_simd_shape_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(copy, ND4C_CPU_MOVABLE, NULL, run_copy),
     ND4C_CPU_SIMD_KERNEL(reshape, ND4C_CPU_MOVABLE, usable_reshape, run_reshape),
     ND4C_CPU_SIMD_KERNEL(flatten, ND4C_CPU_MOVABLE, usable_reshape, run_reshape),
-    ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, nd4c_simd_joins, run_concat),
+    ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, nd4c_simd_joins, run_concat, .flags = ND4C_KERNEL_EXTENDS),
     ND4C_CPU_SIMD_KERNEL(depth_to_space, ND4C_CPU_MOVABLE, usable_blocks, run_depth_to_space),
     ND4C_CPU_SIMD_KERNEL(space_to_depth, ND4C_CPU_MOVABLE, usable_blocks, run_space_to_depth),
     ND4C_CPU_SIMD_KERNEL(tril, ND4C_CPU_MOVABLE, usable_band, run_tril),

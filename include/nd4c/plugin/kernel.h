@@ -23,7 +23,10 @@ enum {
   /* A state that was prepared while each input that wants_layout asks for was packed, at least one, serves all calls
    * that differ from that one in the arrays of their CONSTANT inputs alone: prepare has read none of them. nd4c then
    * prepares once for nodes that are alike. */
-  ND4C_KERNEL_SHARES_STATE = 16
+  ND4C_KERNEL_SHARES_STATE = 16,
+  /* Of a kernel of concat: the first input may lie where its elements are in the output, with the output's strides. run
+   * then leaves these elements, and writes those of the other inputs alone. */
+  ND4C_KERNEL_EXTENDS = 32
 };
 
 /* A kernel. Static. Several threads may call its functions at once.

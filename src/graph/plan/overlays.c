@@ -1,6 +1,7 @@
 /* Which operands of a plan may share memory: a step's output with one of its inputs, which plan_memory.c asks when it
  * places values, and an output of the plan with an input of the plan, which run.c asks when a caller gives the same
  * memory for both. */
+#include "array/shape.h"
 #include "base/status.h"
 #include "device/provider/compilers.h"
 #include "graph/plan.h"
@@ -93,6 +94,31 @@ bool nd4c_plan_may_overlay(const nd4c_plan *plan, int32_t input, int32_t output)
     return false;
   }
   return last < first || is_computed_over(plan, input, output);
+}
+
+/* Whether the step is a concat whose kernel can be given the first input where that lies in the output. */
+static bool extends(const nd4c_plan *plan, const nd4c_step *step) {
+  const nd4c_kernel *kernel = step->choice == NULL ? NULL : step->choice->kernel;
+  return kernel != NULL && plan->graph->nodes[step->node].def->info.op == ND4C_OP_concat &&
+         ND4C_HAS_FIELD(kernel, flags) && (kernel->flags & ND4C_KERNEL_EXTENDS) != 0;
+}
+
+/* A step alone writes an output, and this one writes none of the input's elements: so it does not matter what else
+ * reads the input, and when. */
+bool nd4c_plan_may_extend(const nd4c_plan *plan, int32_t input, int32_t output) {
+  const nd4c_step *step = plan->output_first[output] < 0 ? NULL : &plan->steps[plan->output_first[output]];
+  if (plan->whole || step == NULL || !extends(plan, step) || step->inputs[0] < 0 ||
+      step->outputs[0] != plan->graph->outputs.items[output].value) {
+    return false;
+  }
+  const nd4c_slot *from = &plan->slots[step->inputs[0]], *to = &plan->slots[step->outputs[0]];
+  const nd4c_graph_node *node = &plan->graph->nodes[step->node];
+  const int32_t axis = nd4c_axis_index(node->attrs[ND4C_ATTR_concat_axis].as.i, to->rank);
+  bool first = from->kind == ND4C_SLOT_INPUT && from->port == input && to->kind == ND4C_SLOT_OUTPUT;
+  for (int32_t i = 0; i < axis && first; i++) {
+    first = to->shape[i] == 1; /* in C order the input is then the first part of the output */
+  }
+  return first;
 }
 
 /* Whether the values have the same dtype and as many elements, so that arrays of both may have one memory. */
