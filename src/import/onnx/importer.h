@@ -63,6 +63,8 @@ typedef struct nd4c_onnx_importer {
   int64_t emitted; /* nodes, over all graphs and calls */
   int32_t
       unrolled; /* product of the rounds of all loops around that are imported round by round; 0 or 1: there are none */
+  bool may_miss; /* runs of the graph may fail where its indices are outside: its nodes are then interpreted */
+  bool misses;   /* ... and some nodes count on it (emission/cuts.h) */
   bool needs_values;
   char need[ND4C_ONNX_NEED_SIZE]; /* which node needs what values */
 } nd4c_onnx_importer;

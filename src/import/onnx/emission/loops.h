@@ -46,7 +46,9 @@ typedef struct nd4c_onnx_loop {
   nd4c_plan *plan;          /* NULL: the rounds are interpreted */
   nd4c_rounds rounds;       /* its `most` as the body says: 1 or INT64_MAX */
   char *why;                /* they are interpreted; in the region */
-  _Atomic int64_t unserved; /* runs that failed in a plan with dims, and were interpreted */
+  bool misses;              /* its plan may fail where the interpreter does not (cuts.h) */
+  _Atomic int64_t runs;     /* with an entry that has a plan */
+  _Atomic int64_t unserved; /* those that failed in a plan with dims or one that misses, and were interpreted */
 } nd4c_onnx_loop;
 
 /* The plans that a model keeps; several threads use it at once. */

@@ -275,12 +275,16 @@ static nd4c_status record_body(making *m) {
   ND4C_TRY(nd4c_graph_create(&m->around));
   importer->graph = m->around;
   importer->options = &own;
+  importer->may_miss = true;
+  importer->misses = false;
   nd4c_onnx_set_unrolled(m->emission, 1);
   nd4c_status status = hide_reads(m);
   status = status == ND4C_OK ? record_hidden(m) : status;
   show_reads(m);
   nd4c_onnx_set_unrolled(m->emission, unrolled);
   importer->options = options;
+  importer->may_miss = false;
+  m->loop->misses = importer->misses;
   importer->graph = NULL;
   importer->emitted = 0;
   importer->needs_values = false;
@@ -452,6 +456,13 @@ static nd4c_status run_rounds(nd4c_onnx_emission *emission, const nd4c_onnx_loop
   return give_outputs(emission, loop, results);
 }
 
+/* Whether a run tries the plan: not after it has failed often, but for one run in 16. */
+static bool is_tried(nd4c_onnx_loop *loop) {
+  enum { FIRST = 64, RARE = 16 };
+  const int64_t runs = atomic_fetch_add_explicit(&loop->runs, 1, memory_order_relaxed);
+  return loop->plan != NULL && RARE * atomic_load_explicit(&loop->unserved, memory_order_relaxed) <= FIRST + runs;
+}
+
 nd4c_status nd4c_onnx_run_loop(nd4c_onnx_emission *emission, const nd4c_onnx_graph *body, int32_t carried,
                                int64_t trips, bool *done) {
   nd4c_onnx_loops *loops = emission->importer->options->loops;
@@ -469,10 +480,11 @@ nd4c_status nd4c_onnx_run_loop(nd4c_onnx_emission *emission, const nd4c_onnx_gra
     ND4C_TRY(make_loop(emission, body, carried, &loop));
     loop = nd4c_onnx_loops_add(loops, emission, loop);
   }
-  *done = loop->plan != NULL;
+  *done = is_tried(loop);
   nd4c_status status = *done ? run_rounds(emission, loop, trips) : ND4C_OK;
-  /* A plan with dims may have assumed of sizes what does not hold; the interpreter knows, and says what is wrong. */
-  if (status != ND4C_OK && !nd4c_status_passes(status) && loop->plan->dynamic != NULL && status != ND4C_OVERFLOW) {
+  /* A plan may have assumed of sizes or positions what does not hold; the interpreter knows, and says what is wrong. */
+  const bool assumes = loop->misses || (loop->plan != NULL && loop->plan->dynamic != NULL);
+  if (status != ND4C_OK && !nd4c_status_passes(status) && assumes && status != ND4C_OVERFLOW) {
     nd4c_error_clear();
     atomic_fetch_add_explicit(&loop->unserved, 1, memory_order_relaxed);
     *done = false;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/status.h"
+#include "import/onnx/emission/cuts.h"
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"
 
@@ -154,9 +155,49 @@ static nd4c_status keep_first(nd4c_onnx_emission *emission, slice_bounds *bounds
   return ND4C_OK;
 }
 
+/* A slice that begins where only a run says. *done: its lengths are known, and it was made. */
+static nd4c_status slice_from_cuts(nd4c_onnx_emission *emission, bool *done) {
+  const nd4c_onnx_operand starts = nd4c_onnx_input(emission, 1), axes = nd4c_onnx_input(emission, 3),
+                          steps = nd4c_onnx_input(emission, 4);
+  nd4c_onnx_cut cuts[ND4C_MAX_RANK];
+  slice_bounds bounds = {0};
+  nd4c_onnx_operand y = emission->inputs[0];
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_find_cuts(emission, starts, nd4c_onnx_input(emission, 2), cuts, &count));
+  if (axes != ND4C_ONNX_OPERAND_NONE && count > 0) {
+    ND4C_TRY(nd4c_onnx_read_ints(emission, axes, "input 'axes'", ND4C_MAX_RANK, bounds.axes, &bounds.axis_count));
+  }
+  if (steps != ND4C_ONNX_OPERAND_NONE && count > 0) {
+    ND4C_TRY(nd4c_onnx_read_ints(emission, steps, "input 'steps'", ND4C_MAX_RANK, bounds.steps, &bounds.step_count));
+  }
+  bool single = count > 0 && (axes == ND4C_ONNX_OPERAND_NONE || bounds.axis_count == count) &&
+                (steps == ND4C_ONNX_OPERAND_NONE || bounds.step_count == count);
+  for (int32_t i = 0; i < bounds.step_count && single; i++) {
+    single = bounds.steps[i] == 1;
+  }
+  for (int32_t i = 0; i < count && single; i++) {
+    int32_t axis = 0;
+    ND4C_TRY(nd4c_onnx_fix_axis(emission, y, bounds.axis_count > 0 ? bounds.axes[i] : i, &axis));
+    const int64_t start = cuts[i].start + (cuts[i].start == INT64_MIN),
+                  stop = cuts[i].stop + (cuts[i].stop == INT64_MIN);
+    ND4C_TRY(cuts[i].known ? nd4c_emit_slice(&emission->emitter, y, axis, start, stop, 1, &y)
+                           : nd4c_onnx_emit_cut(emission, y, axis, &cuts[i], starts, i, &y));
+  }
+  *done = single;
+  emission->outputs[0] = y;
+  return ND4C_OK;
+}
+
 static nd4c_status emit_slice(nd4c_onnx_emission *emission) {
   enum { BOUNDS_ARE_INPUTS = 10 };
   slice_bounds bounds = {0};
+  bool done = false;
+  if (emission->opset >= BOUNDS_ARE_INPUTS) {
+    ND4C_TRY(slice_from_cuts(emission, &done));
+  }
+  if (done) {
+    return ND4C_OK;
+  }
   if (emission->opset < BOUNDS_ARE_INPUTS) {
     ND4C_TRY(slice_from_attributes(emission, &bounds));
   } else {
