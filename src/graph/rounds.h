@@ -10,8 +10,10 @@
 
 typedef struct nd4c_rounds {
   int32_t carried, captured, collected;
-  bool decides;        /* the body's first output, a bool, says whether another round follows */
-  int64_t most, limit; /* the most rounds, 1 or more; how many of them are allowed (OVERFLOW) */
+  bool decides;         /* the body's first output, a bool, says whether another round follows */
+  int64_t most, limit;  /* the most rounds, 1 or more; how many of them are allowed (OVERFLOW) */
+  const int32_t *front; /* by carried value: its axis that the body, a plan with dims, has first (ir/growing.h); 0: none
+                           is moved. NULL: no value's */
 } nd4c_rounds;
 
 /* Runs at least one round. `body`: moved to no context. given: the first carried values, then captured ones, in any
@@ -41,8 +43,9 @@ nd4c_status nd4c_rounds_take_rows(nd4c_context *context, int64_t done, nd4c_roun
  * that doubles when it is full, and the rows are written behind it. */
 typedef struct nd4c_rounds_growth {
   bool grows;
-  int32_t axis; /* extents before it are 1 */
-  int64_t rows; /* of each round */
+  int32_t axis;  /* extents before it are 1 */
+  int64_t rows;  /* of each round */
+  int32_t front; /* as the rounds say */
   nd4c_array *room;
 } nd4c_rounds_growth;
 
@@ -51,7 +54,10 @@ void nd4c_rounds_find_growth(const nd4c_plan *body, const nd4c_rounds *rounds, n
 /* The array for the next value, which begins with `past` or gets a copy of it in larger memory. done: rounds. */
 nd4c_status nd4c_rounds_grow(const nd4c_rounds *rounds, nd4c_context *context, const nd4c_array *past, int64_t done,
                              nd4c_rounds_growth *growth, nd4c_array **next);
-/* Gives up the memory; a last value that has more than it needs becomes an array of its own. */
+/* The value as the body takes it. */
+nd4c_status nd4c_rounds_turn(const nd4c_array *given, int32_t front, nd4c_array **view);
+/* Gives up the memory; a last value that has more than it needs, or whose axes are moved, becomes an array of its own.
+ */
 nd4c_status nd4c_rounds_end_growth(nd4c_context *context, nd4c_rounds_growth *growth, nd4c_array **last);
 
 /* What ends a round or keeps it from beginning: the limit, a cancellation. */

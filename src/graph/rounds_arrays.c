@@ -13,6 +13,7 @@ typedef struct run {
   int64_t done;
   bool goes_on;
   nd4c_array **carried;       /* of the latest round */
+  nd4c_array **turned;        /* by carried value: a view of what was given, as the body takes it; NULL: that itself */
   nd4c_rounds_growth *growth; /* by carried value; found after the first round */
   nd4c_rounds_rows *rows;
   const nd4c_array **inputs; /* of the body */
@@ -135,10 +136,26 @@ static nd4c_status run_rounds(run *r, nd4c_array **results) {
 static nd4c_status claim_lists(run *r, nd4c_region *region) {
   const nd4c_graph *graph = r->body->graph;
   ND4C_TRY(nd4c_region_make(region, r->rounds->carried, sizeof *r->carried, &r->carried));
+  ND4C_TRY(nd4c_region_make(region, r->rounds->carried, sizeof *r->turned, &r->turned));
   ND4C_TRY(nd4c_region_make(region, r->rounds->carried, sizeof *r->growth, &r->growth));
   ND4C_TRY(nd4c_region_make(region, r->rounds->collected, sizeof *r->rows, &r->rows));
   ND4C_TRY(nd4c_region_make(region, graph->inputs.count, sizeof *r->inputs, &r->inputs));
   return nd4c_region_make(region, graph->outputs.count, sizeof *r->outputs, &r->outputs);
+}
+
+static nd4c_status place_given(const run *r, const nd4c_array *const *given) {
+  const nd4c_rounds *rounds = r->rounds;
+  for (int32_t i = 0; i < rounds->carried + rounds->captured; i++) {
+    r->inputs[1 + i] = given[i];
+  }
+  for (int32_t i = 0; i < rounds->carried && rounds->front != NULL; i++) {
+    r->growth[i].front = rounds->front[i];
+    if (rounds->front[i] > 0) {
+      ND4C_TRY(nd4c_rounds_turn(given[i], rounds->front[i], &r->turned[i]));
+      r->inputs[1 + i] = r->turned[i];
+    }
+  }
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_rounds_run_arrays(nd4c_plan *body, nd4c_context *context, const nd4c_rounds *rounds,
@@ -147,12 +164,11 @@ nd4c_status nd4c_rounds_run_arrays(nd4c_plan *body, nd4c_context *context, const
   nd4c_region region = {0};
   nd4c_status status = claim_lists(&r, &region);
   if (status == ND4C_OK) {
-    for (int32_t i = 0; i < rounds->carried + rounds->captured; i++) {
-      r.inputs[1 + i] = given[i];
-    }
-    status = run_rounds(&r, results);
+    status = place_given(&r, given);
+    status = status == ND4C_OK ? run_rounds(&r, results) : status;
     for (int32_t i = 0; i < rounds->carried; i++) {
       nd4c_array_release(r.carried[i]);
+      nd4c_array_release(r.turned[i]);
       nd4c_array_release(r.growth[i].room);
     }
     for (int32_t i = 0; i < rounds->collected; i++) {

@@ -2,42 +2,21 @@
  * with all rows copied, a round gets an array that begins with the earlier rows. rounds_arrays.c asks for it. */
 #include <string.h>
 
-#include "array/narrow.h"
-#include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
 #include "dispatch/routed.h"
 #include "graph/dynamic.h"
+#include "graph/ir/growing.h"
 #include "graph/rounds.h"
 
 /* -- which values grow --------------------------------------------------------------------------------------------- */
 
-/* How many rows a concat appends to its first operand; 0: that depends on dims. */
-static int64_t count_rows(const nd4c_graph *graph, const nd4c_graph_node *node, int32_t axis) {
-  int64_t rows = 0;
-  for (int32_t i = 1; i < node->input_count; i++) {
-    const int64_t extent = graph->values[node->inputs[i]].shape[axis];
-    if (nd4c_extent_is_symbolic(extent) || !nd4c_checked_add(rows, extent, &rows)) {
-      return 0;
-    }
-  }
-  return rows;
-}
-
 /* By the graph with dims, where numbers hold for all rounds, whose shapes and nodes' outputs its bindings share. */
 static void look_at(const nd4c_graph *graph, int32_t input, int32_t output, nd4c_rounds_growth *growth) {
-  const nd4c_value from = graph->inputs.items[input].value, to = graph->outputs.items[output].value;
-  const nd4c_graph_value *value = &graph->values[to];
-  const nd4c_graph_node *node = value->producer < 0 ? NULL : &graph->nodes[value->producer];
-  if (node == NULL || node->def->info.op != ND4C_OP_concat || node->inputs[0] != from ||
-      nd4c_dtype_is_packed(value->dtype)) {
-    return;
-  }
-  growth->axis = nd4c_axis_index(node->attrs[ND4C_ATTR_concat_axis].as.i, value->rank);
-  growth->rows = count_rows(graph, node, growth->axis);
+  growth->rows = nd4c_graph_growth(graph, input, output, &growth->axis);
   growth->grows = growth->rows > 0;
   for (int32_t i = 0; i < growth->axis && growth->grows; i++) {
-    growth->grows = value->shape[i] == 1;
+    growth->grows = graph->values[graph->outputs.items[output].value].shape[i] == 1;
   }
 }
 
@@ -92,21 +71,52 @@ nd4c_status nd4c_rounds_grow(const nd4c_rounds *rounds, nd4c_context *context, c
   return view_rows(growth->room, growth->axis, needed, next);
 }
 
-nd4c_status nd4c_rounds_end_growth(nd4c_context *context, nd4c_rounds_growth *growth, nd4c_array **last) {
-  const nd4c_array *value = *last;
-  const bool over = growth->room != NULL && growth->room->size > value->size;
-  nd4c_array_release(growth->room);
-  growth->room = NULL;
-  if (!over) {
-    return ND4C_OK;
+/* -- moved axes ---------------------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_rounds_turn(const nd4c_array *given, int32_t front, nd4c_array **view) {
+  int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
+  for (int32_t i = 0; i < given->rank; i++) {
+    const int32_t from = i == 0 ? front : i <= front ? i - 1 : i;
+    shape[i] = given->shape[from];
+    strides[i] = given->strides[from];
   }
-  nd4c_array *own = NULL;
-  ND4C_TRY(nd4c_array_empty(value->dtype, value->rank, value->shape, context->device, &own));
-  const nd4c_status status = nd4c_call_inside(context, ND4C_OP_copy, value, &own);
+  return nd4c_array_view(given, given->rank, shape, strides, given->offset, view);
+}
+
+static nd4c_status turn_back(const nd4c_array *turned, int32_t front, nd4c_array **view) {
+  int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
+  for (int32_t i = 0; i < turned->rank; i++) {
+    const int32_t to = i == 0 ? front : i <= front ? i - 1 : i;
+    shape[to] = turned->shape[i];
+    strides[to] = turned->strides[i];
+  }
+  return nd4c_array_view(turned, turned->rank, shape, strides, turned->offset, view);
+}
+
+/* An array of its own, with the axes where they were. */
+static nd4c_status copy_last(nd4c_context *context, const nd4c_array *value, int32_t front, nd4c_array **own) {
+  nd4c_array *view = NULL, *made = NULL;
+  ND4C_TRY(turn_back(value, front, &view));
+  nd4c_status status = nd4c_array_empty(view->dtype, view->rank, view->shape, context->device, &made);
+  status = status == ND4C_OK ? nd4c_call_inside(context, ND4C_OP_copy, view, &made) : status;
+  nd4c_array_release(view);
   if (status != ND4C_OK) {
-    nd4c_array_release(own);
+    nd4c_array_release(made);
     return status;
   }
+  *own = made;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_rounds_end_growth(nd4c_context *context, nd4c_rounds_growth *growth, nd4c_array **last) {
+  const bool over = growth->room != NULL && growth->room->size > (*last)->size;
+  nd4c_array *own = NULL;
+  nd4c_array_release(growth->room);
+  growth->room = NULL;
+  if (!over && growth->front == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(copy_last(context, *last, growth->front, &own));
   nd4c_array_release(*last);
   *last = own;
   return ND4C_OK;

@@ -53,6 +53,13 @@ static const loop_case cases[] = {
      "Identity go > on; Concat v x axis=0 > u; ReduceSum u v0 keepdims=0 > q", "on u q", "carries float32 [?]"},
     {NULL, "Loop k - x > y z", "Identity go > on; Neg x > n; Concat n v axis=0 > u; ReduceMax v keepdims=0 > q",
      "on u q", "carries float32 [?]"},
+    /* along an inner axis: read before and after, in its own shape */
+    {"Concat v2 v2 axis=0 > s22; Reshape x s22 > m", "Loop k - m > y z",
+     "Identity go > on; Neg m > n; Concat v n axis=1 > u; MatMul n v > p; ReduceSum p keepdims=0 > s; Transpose u > t; "
+     "MatMul u t > o; ReduceMax o keepdims=0 > r; ReduceSum v v1 keepdims=0 > w1; ReduceMax w1 keepdims=0 > w2; Add s "
+     "r > "
+     "sr; Add sr w2 > q",
+     "on u q", "carries float32 [2, ?]"},
     /* what cannot be in a graph */
     {NULL, "Loop k - x > y z", "Identity go > on; NonZero v > n; Cast n to=1 > f; Neg v > u; ReduceSum f > q", "on u q",
      "rounds interpreted: node 0 (Loop): node 1 (NonZero): "},

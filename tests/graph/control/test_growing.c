@@ -3,6 +3,7 @@
 #include "control_check.h"
 #include "graph/callers.h"
 #include "graph/dynamic.h"
+#include "graph/ir/growing.h"
 #include "graph/rounds.h"
 
 enum { COLUMNS = 3, ROOM = 8, MOST = 300, UNTOUCHED = 77 };
@@ -277,6 +278,137 @@ static void failures_leave_the_plan(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+/* -- inner axes ---------------------------------------------------------------------------------------------------- */
+
+enum { OUTER = 2, HEADS = 3, WIDTH = 2, INNER = OUTER * HEADS * WIDTH, NEW = 2 };
+
+/* Carried: b [2, 3, m, 2] gets c [2, 3, 2, 2] behind each row, and d is the next b. Collected: the sum of b's part
+ * [1, 2, :, 1], before and after. */
+static nd4c_graph *inner_body(void) {
+  nd4c_graph *body = control_graph();
+  int64_t m = 0, l = 0;
+  CHECK_OK(nd4c_graph_dim(body, "m", 0, -1, &m));
+  CHECK_OK(nd4c_graph_dim(body, "l", 0, -1, &l));
+  (void)control_input(body, ND4C_INT64, 0, NULL);
+  const nd4c_value b = control_input(body, ND4C_FLOAT32, 4, (int64_t[]){OUTER, HEADS, m, WIDTH});
+  (void)control_input(body, ND4C_FLOAT32, 4, (int64_t[]){OUTER, HEADS, l, WIDTH});
+  const nd4c_value c = control_input(body, ND4C_FLOAT32, 4, (int64_t[]){OUTER, HEADS, NEW, WIDTH});
+  const nd4c_value next = concat(body, b, c, 2);
+  control_output(body, next);
+  control_output(body, next);
+  for (int i = 0; i < 2; i++) {
+    const nd4c_value x = i == 0 ? b : next;
+    const nd4c_attr cut[] = {check_ints("starts", (int64_t[]){1, 2, 1}, 3),
+                             check_ints("stops", (int64_t[]){2, 3, 2}, 3), check_ints("axes", (int64_t[]){0, 1, 3}, 3)};
+    const nd4c_attr axes = check_ints("axes", (int64_t[]){0, 1, 2, 3}, 4);
+    const nd4c_value part = check_op(body, ND4C_OP_slice, &x, 1, cut, 3);
+    control_output(body, check_op(body, ND4C_OP_sum, &part, 1, &axes, 1));
+  }
+  return body;
+}
+
+/* Element [o, h, t, w] after some rounds: 1 before what was appended. */
+static float inner_element(int64_t first, int64_t outer, int64_t time, int64_t w) {
+  return time < first ? 1 : (float)((outer * NEW + (time - first) % NEW) * WIDTH + w);
+}
+
+static void check_inner(const nd4c_array *array, int64_t first, int64_t rounds) {
+  const float *data = data_of(array);
+  const int64_t length = first + NEW * rounds;
+  assert_true(array->contiguous && nd4c_array_shape(array)[2] == length && nd4c_array_shape(array)[1] == HEADS);
+  assert_int_equal(array->storage->bytes, array->size * (int64_t)sizeof(float));
+  for (int64_t i = 0; i < array->size; i++) {
+    const int64_t w = i % WIDTH, time = i / WIDTH % length, outer = i / WIDTH / length;
+    assert_true(data[i] == inner_element(first, outer, time, w));
+  }
+}
+
+static nd4c_status run_inner(nd4c_plan *plan, const int32_t *front, int64_t first, int64_t rounds, int64_t fail_at) {
+  const nd4c_rounds few = {
+      .carried = 2, .captured = 1, .collected = 2, .most = rounds, .limit = INT64_MAX, .front = front};
+  const int64_t shape[] = {OUTER, HEADS, first, WIDTH}, more[] = {OUTER, HEADS, NEW, WIDTH};
+  float numbers[INNER * NEW];
+  nd4c_array *given[3] = {NULL}, *results[4] = {NULL};
+  nd4c_context *context = NULL;
+  for (int i = 0; i < INNER * NEW; i++) {
+    numbers[i] = (float)i;
+  }
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 4, shape, 1, NULL, &given[0]));
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 4, shape, 1, NULL, &given[1]));
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 4, more, numbers, NULL, &given[2]));
+  CHECK_OK(nd4c_context_resolve(NULL, &context));
+  nd4c_allocation_fail_at(fail_at);
+  const nd4c_status status = nd4c_rounds_run(plan, context, &few, (const nd4c_array *const *)given, results);
+  nd4c_allocation_fail_at(-1);
+  check_release(given, 3);
+  if (status != ND4C_OK) {
+    assert_true(results[0] == NULL && results[1] == NULL && results[2] == NULL && results[3] == NULL);
+    return status;
+  }
+  check_inner(results[0], first, rounds);
+  check_inner(results[1], first, rounds);
+  float sum = (float)first;
+  for (int64_t i = 0; i < rounds; i++) {
+    assert_true(data_of(results[2])[i] == sum);
+    sum += inner_element(0, 5, 0, 1) + inner_element(0, 5, 1, 1);
+    assert_true(data_of(results[3])[i] == sum);
+  }
+  check_release(results, 4);
+  return ND4C_OK;
+}
+
+/* The axis comes first in the body, and its other readers do not see that. */
+static void inner_axes_are_turned(void **state) {
+  (void)state;
+  static const int64_t firsts[] = {3, 0, 1}, rounds[] = {1, 2, 3, 4, 9, 40};
+  nd4c_graph *body = inner_body();
+  nd4c_plan *plan = NULL;
+  int32_t front[2] = {-1, -1};
+  for (int32_t i = 0; i < 2; i++) {
+    CHECK_OK(nd4c_graph_turn_growing(body, 1 + i, i, &front[i]));
+  }
+  assert_true(front[0] == 2 && front[1] == 0);
+  CHECK_OK(nd4c_plan_create(body, NULL, NULL, &plan));
+  CHECK_OK(nd4c_plan_move(plan, NULL));
+  for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+    for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
+      CHECK_OK(run_inner(plan, front, firsts[i], rounds[k], -1));
+    }
+  }
+  nd4c_status status = ND4C_MEMORY;
+  for (int64_t skip = 0; status != ND4C_OK; skip++) {
+    assert_true(skip < 5000);
+    status = run_inner(plan, front, 2, 6, skip);
+    assert_true(status == ND4C_OK || status == ND4C_MEMORY);
+    CHECK_OK(run_inner(plan, front, 2, 2, -1));
+  }
+  nd4c_rounds_growth growth[2] = {{0}};
+  const nd4c_rounds last = {.carried = 2, .captured = 1, .collected = 2};
+  nd4c_rounds_find_growth(plan, &last, growth);
+  assert_true(growth[0].grows && growth[0].axis == 0 && growth[0].rows == NEW && !growth[1].grows);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(body);
+}
+
+/* A value that grows along its first axis, behind axes of 1 or not at all, and one of a fixed length. */
+static void other_values_are_not_turned(void **state) {
+  (void)state;
+  for (int kind = 0; kind < 4; kind++) {
+    nd4c_graph *graph = control_graph();
+    int64_t n = 0;
+    int32_t front = -1;
+    CHECK_OK(nd4c_graph_dim(graph, "n", 0, -1, &n));
+    const int64_t outer = kind == 1 ? 1 : 2, shape[] = {kind == 0 ? n : outer, kind == 0 ? 2 : kind == 3 ? 4 : n};
+    const int64_t more[] = {kind == 0 ? 1 : outer, kind == 0 ? 2 : 1};
+    const nd4c_value v = control_input(graph, ND4C_FLOAT32, 2, shape), c = control_input(graph, ND4C_FLOAT32, 2, more);
+    control_output(graph, kind == 2 ? concat(graph, c, v, 1) : concat(graph, v, c, kind == 0 ? 0 : 1));
+    const int32_t nodes = graph->node_count;
+    CHECK_OK(nd4c_graph_turn_growing(graph, 0, 0, &front));
+    assert_true(front == 0 && graph->node_count == nodes);
+    nd4c_graph_destroy(graph);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_appends_where_it_may),
@@ -284,6 +416,8 @@ int main(void) {
       cmocka_unit_test(growth_is_found),
       cmocka_unit_test(memory_doubles),
       cmocka_unit_test(failures_leave_the_plan),
+      cmocka_unit_test(inner_axes_are_turned),
+      cmocka_unit_test(other_values_are_not_turned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

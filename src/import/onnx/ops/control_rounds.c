@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/growing.h"
 #include "import/onnx/emission/dense.h"
 #include "import/onnx/emission/loops.h"
 #include "import/onnx/importer.h"
@@ -372,6 +373,18 @@ static nd4c_status fit_body(making *m) {
 
 /* -- entries ------------------------------------------------------------------------------------------------------- */
 
+/* Carried values that grow along an inner axis have it first in the body. */
+static nd4c_status turn_growing(making *m) {
+  const int32_t decides = m->goes_on == ND4C_ONNX_FIRST_UNKNOWN;
+  int32_t *front = NULL;
+  ND4C_TRY(nd4c_region_claim(&m->loop->region, (size_t)m->loop->carried + 1, sizeof *front, "a loop", &front));
+  for (int32_t i = 0; i < m->loop->carried; i++) {
+    ND4C_TRY(nd4c_graph_turn_growing(m->body, 1 + i, decides + i, &front[i]));
+  }
+  m->loop->rounds.front = front;
+  return ND4C_OK;
+}
+
 static nd4c_status make_plan(making *m) {
   nd4c_onnx_loops *loops = m->emission->importer->options->loops;
   nd4c_onnx_loop *loop = m->loop;
@@ -386,6 +399,7 @@ static nd4c_status make_plan(making *m) {
     loop->reads[i].is_baked = false; /* other numbers would not help */
   }
   ND4C_TRY(status);
+  ND4C_TRY(turn_growing(m));
   loop->rounds.carried = loop->carried;
   loop->rounds.decides = m->goes_on == ND4C_ONNX_FIRST_UNKNOWN;
   loop->rounds.most = m->goes_on == ND4C_ONNX_FIRST_FALSE ? 1 : INT64_MAX;
