@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* fork, waitpid */
 
 #include <dlfcn.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,6 +128,32 @@ static void test_region(void **state) {
     assert_int_equal(code.code_in_parallel(), 0);
     assert_int_equal(code.code_number(), 0);
   }
+}
+
+/* The member of that number has an invalid operand. */
+static void invalid_member(void *user, int number, int members) {
+  (void)members;
+  if (number == *(const int *)user) {
+    (void)feraiseexcept(FE_INVALID);
+  }
+}
+
+static void test_invalid_operands(void **state) {
+  (void)state;
+  for (int round = 0; round < 5; round++) {
+    for (int number = 0; number <= MEMBERS; number++) {
+      assert_int_equal(feclearexcept(FE_INVALID), 0);
+      code.code_region(MEMBERS, invalid_member, &number);
+      assert_int_equal(fetestexcept(FE_INVALID) != 0, number < MEMBERS);
+    }
+  }
+  int nothing = -1;
+  code.code_region(MEMBERS, invalid_member, &nothing);
+  assert_int_equal(fetestexcept(FE_INVALID), 0); /* a helper's flag of an earlier region does not count */
+  (void)feraiseexcept(FE_INVALID);
+  code.code_region(MEMBERS, invalid_member, &nothing);
+  assert_int_not_equal(fetestexcept(FE_INVALID), 0); /* the caller's own stays */
+  assert_int_equal(feclearexcept(FE_INVALID), 0);
 }
 
 /* Regions and loops share the threads: the helpers of a region are those of a loop. */
@@ -483,6 +510,7 @@ static void test_fork(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_region),
+      cmocka_unit_test(test_invalid_operands),
       cmocka_unit_test(test_threads_are_the_pool_s),
       cmocka_unit_test(test_static_loops),
       cmocka_unit_test(test_nested),

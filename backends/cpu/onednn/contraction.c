@@ -111,15 +111,16 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_cpu_product *p)
   const nd4c_tensor *w = p->b.tensor;
   dnn_desc any = NULL;
   dnn_attr attr = NULL;
-  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, p->activation);
+  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, nd4c_onednn_node_fuses(node));
   bool constant = (w->flags & ND4C_TENSOR_CONSTANT) != 0;
   if (status == DNN_SUCCESS && constant) {
     status = dnn->dnnl_memory_desc_create_with_tag(&any, p->rank, p->b.shape, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
   }
   if (status == DNN_SUCCESS) {
-    status = dnn->dnnl_matmul_primitive_desc_create(&node->step.desc, dnn->engine, op[ND4C_ONEDNN_X].wanted,
-                                                    constant ? any : op[ND4C_ONEDNN_W].given,
-                                                    op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, attr);
+    status =
+        dnn->dnnl_matmul_primitive_desc_create(&node->step.desc, dnn->engine, op[ND4C_ONEDNN_X].wanted,
+                                               constant ? nd4c_onednn_node_weights(node, any) : op[ND4C_ONEDNN_W].given,
+                                               op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, attr);
   }
   if (any != NULL) {
     dnn->dnnl_memory_desc_destroy(any);
@@ -168,7 +169,14 @@ static double multiplications(const nd4c_call *call) {
   return (double)p.batch * (double)p.m * (double)p.n * (double)p.k;
 }
 
-static const nd4c_onednn_kind kind = {describe, multiplications};
+static int64_t activation(const nd4c_call *call) {
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p);
+  return p.activation;
+}
+
+static const nd4c_onednn_kind kind = {
+    .activation = activation, .describe = describe, .multiplications = multiplications};
 
 static void matmul_inputs(const nd4c_call *call, int *inputs) {
   nd4c_cpu_product p;

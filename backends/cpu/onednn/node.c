@@ -128,6 +128,10 @@ static nd4c_status pack_weights(nd4c_onednn_node *node, const nd4c_call *call) {
       (!node->packs && wanted_layout(node, call, &layout))) {
     return ND4C_OK;
   }
+  if (node->origin != NULL && node->origin->packed != NULL) {
+    node->packed = node->origin->packed;
+    return ND4C_OK;
+  }
   size_t bytes = node->dnn->dnnl_memory_desc_get_size(op->wanted);
   node->packed = nd4c_cpu_host->allocate_pages(bytes);
   ND4C_CPU_FAIL_IF(node->packed == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes of packed weights", call->op->name,
@@ -173,7 +177,7 @@ void nd4c_onednn_node_unprepare(void *state) {
   }
   nd4c_onednn_node_drop_fixed(node);
   nd4c_onednn_step_free(dnn, &node->step);
-  if (node->packed != NULL) {
+  if (node->packed_bytes > 0) {
     nd4c_cpu_host->free_pages(node->packed, node->packed_bytes);
   }
   nd4c_cpu_host->free(node);
@@ -184,10 +188,10 @@ bool nd4c_onednn_node_shares_unpacked(const void *state) {
   return node->packed == NULL;
 }
 
-/* Makes a node with the description of its primitive and the arrangement of the weights. Sets the OpenMP width; *before
- * gets the previous one. */
-static nd4c_status node_start(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind, int *before,
-                              nd4c_onednn_node **result) {
+/* Makes a node with the description of its primitive and the arrangement of the weights. origin: as
+ * nd4c_onednn_node.origin, for a node without the activation. Sets the OpenMP width; *before gets the previous one. */
+static nd4c_status node_start(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
+                              const nd4c_onednn_node *origin, int *before, nd4c_onednn_node **result) {
   static const int arguments[ND4C_ONEDNN_OPERANDS] = {DNN_ARG_SRC, DNN_ARG_WEIGHTS, DNN_ARG_DST, DNN_ARG_BIAS,
                                                       DNN_ARG_POST_OP(0) | DNN_ARG_SRC_1};
   const nd4c_onednn *dnn = NULL;
@@ -195,7 +199,11 @@ static nd4c_status node_start(const nd4c_call *call, const int *inputs, const nd
   ND4C_BACKEND_TRY(nd4c_onednn_take(call, sizeof(nd4c_onednn_node), &dnn, &memory));
   nd4c_onednn_node *node = memory;
   node->dnn = dnn;
+  node->kind = kind;
   node->width = nd4c_onednn_width(call, kind->multiplications(call), 1);
+  node->activation = kind->activation != NULL ? kind->activation(call) : ND4C_ACTIVATION_NONE;
+  node->origin = origin;
+  node->apart = origin != NULL || (node->activation != ND4C_ACTIVATION_NONE && !nd4c_onednn_can_tell(dnn, node->width));
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS; i++) {
     node->operands[i].input = inputs[i];
     node->operands[i].argument = arguments[i];
@@ -225,11 +233,11 @@ static nd4c_status node_finish(nd4c_onednn_node *node, const nd4c_call *call) {
   return made == DNN_SUCCESS ? pack_weights(node, call) : nd4c_onednn_fail("making the primitive", made);
 }
 
-nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
-                                     void **state) {
+static nd4c_status node_prepare(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
+                                const nd4c_onednn_node *origin, nd4c_onednn_node **result) {
   nd4c_onednn_node *node = NULL;
   int before = 0;
-  ND4C_BACKEND_TRY(node_start(call, inputs, kind, &before, &node));
+  ND4C_BACKEND_TRY(node_start(call, inputs, kind, origin, &before, &node));
   nd4c_status status = node_finish(node, call);
   nd4c_openmp_leave(&node->dnn->omp, before);
   if (status != ND4C_OK) {
@@ -238,8 +246,25 @@ nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, c
   }
   place_operands(node);
   place_fixed(node);
+  *result = node;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, const nd4c_onednn_kind *kind,
+                                     void **state) {
+  nd4c_onednn_node *node = NULL;
+  ND4C_BACKEND_TRY(node_prepare(call, inputs, kind, NULL, &node));
   *state = node;
   return ND4C_OK;
+}
+
+nd4c_status nd4c_onednn_node_prepare_apart(const nd4c_onednn_node *node, const nd4c_call *call,
+                                           nd4c_onednn_node **result) {
+  int inputs[ND4C_ONEDNN_OPERANDS];
+  for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS; i++) {
+    inputs[i] = node->operands[i].input;
+  }
+  return node_prepare(call, inputs, node->kind, node, result);
 }
 
 /* -- packing ------------------------------------------------------------------------------------------------------ */
@@ -248,7 +273,7 @@ bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inp
                             nd4c_layout *layout) {
   nd4c_onednn_node *node = NULL;
   int before = 0;
-  if (input != inputs[ND4C_ONEDNN_W] || node_start(call, inputs, kind, &before, &node) != ND4C_OK) {
+  if (input != inputs[ND4C_ONEDNN_W] || node_start(call, inputs, kind, NULL, &before, &node) != ND4C_OK) {
     return false; /* prepare will tell why */
   }
   bool wants = wanted_layout(node, call, layout);
@@ -262,7 +287,7 @@ nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, cons
   nd4c_onednn_node *node = NULL;
   nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
   int before = 0;
-  nd4c_status status = node_start(call, inputs, kind, &before, &node);
+  nd4c_status status = node_start(call, inputs, kind, NULL, &before, &node);
   if (status != ND4C_OK) {
     return status;
   }
@@ -296,7 +321,7 @@ static void *read_zero(const nd4c_call *call, const nd4c_onednn_fixed *fixed) {
   return number;
 }
 
-static nd4c_status run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
+nd4c_status nd4c_onednn_node_run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
   void *data[ND4C_ONEDNN_OPERANDS + ND4C_ONEDNN_FIXED];
   int32_t count = 0, y_at = 0;
   char *scratch = call->scratch;
@@ -335,7 +360,8 @@ static nd4c_status run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
 nd4c_status nd4c_onednn_node_run(const nd4c_call *call) {
   nd4c_onednn_node *node = call->state;
   int before = nd4c_openmp_enter(&node->dnn->omp, node->width);
-  nd4c_status status = run_steps(node, call);
+  nd4c_status status = node->activation == ND4C_ACTIVATION_NONE ? nd4c_onednn_node_run_steps(node, call)
+                                                                : nd4c_onednn_run_exactly(node, call);
   nd4c_openmp_leave(&node->dnn->omp, before);
   return status;
 }

@@ -136,13 +136,17 @@ typedef struct nd4c_onednn_fixed {
 /* The prepared state of a call: one primitive, and the reorders around it. */
 typedef struct nd4c_onednn_node {
   const nd4c_onednn *dnn;
+  const struct nd4c_onednn_kind *kind;
   int32_t width;
+  int64_t activation;                    /* of the call; what the primitive applies of it: nd4c_onednn_node_fuses */
+  bool apart;                            /* the primitive leaves it out, and activation.c applies it */
+  const struct nd4c_onednn_node *origin; /* runs the same call with it: the weights lie as it wants them; may be NULL */
   nd4c_onednn_step step;
   nd4c_onednn_operand operands[ND4C_ONEDNN_OPERANDS];
   nd4c_onednn_fixed fixed[ND4C_ONEDNN_FIXED];
-  bool packs;   /* CONSTANT weights are always packed here */
-  void *packed; /* CONSTANT weights as the primitive needs them, if no layout describes that */
-  size_t packed_bytes;
+  bool packs;              /* CONSTANT weights are always packed here */
+  void *packed;            /* CONSTANT weights as the primitive needs them, if no layout describes that */
+  size_t packed_bytes;     /* 0: they belong to `origin` */
   int64_t scratch_bytes;   /* the scratchpad of whichever step runs, then the moved operands */
   nd4c_gemm_strips strips; /* contraction.c: of packed weights, for products of one row; 0 columns: it has none */
 } nd4c_onednn_node;
@@ -153,6 +157,7 @@ typedef struct nd4c_onednn_kind {
    * status of oneDNN's. */
   int (*describe)(nd4c_onednn_node *node, const nd4c_call *call);
   double (*multiplications)(const nd4c_call *call);
+  int64_t (*activation)(const nd4c_call *call); /* NULL: the op has none */
 } nd4c_onednn_kind;
 
 /* A kernel's prepare: `inputs` has, for each operand, the position of the call's input (-1: the output). */
@@ -170,6 +175,30 @@ void nd4c_onednn_node_unprepare(void *state);
 bool nd4c_onednn_node_shares_unpacked(const void *state);
 int64_t nd4c_onednn_node_scratch_bytes(const nd4c_call *call);
 nd4c_status nd4c_onednn_node_run(const nd4c_call *call);
+
+/* As _prepare for the call of `node` without its activation, which the result is given afterwards (activation.c). */
+nd4c_status nd4c_onednn_node_prepare_apart(const nd4c_onednn_node *node, const nd4c_call *call,
+                                           nd4c_onednn_node **result);
+/* Runs the primitive and the reorders, but for an activation that is left out. */
+nd4c_status nd4c_onednn_node_run_steps(nd4c_onednn_node *node, const nd4c_call *call);
+
+/* The activation that the primitive is to apply itself. */
+static inline int64_t nd4c_onednn_node_fuses(const nd4c_onednn_node *node) {
+  return node->apart ? ND4C_ACTIVATION_NONE : node->activation;
+}
+
+/* -- activations of what is not finite (activation.c) ---------------------------------------------------------- */
+
+/* The weights as the primitive may have them: `any`, or as the node's origin has them. */
+static inline const struct dnnl_memory_desc *nd4c_onednn_node_weights(const nd4c_onednn_node *node,
+                                                                      const struct dnnl_memory_desc *any) {
+  return node->origin != NULL ? node->origin->operands[ND4C_ONEDNN_W].wanted : any;
+}
+
+/* Whether a run can tell that the activation, fused into its primitive, lost a NaN. */
+bool nd4c_onednn_can_tell(const nd4c_onednn *dnn, int32_t width);
+/* Runs the node, and gives results that are not finite before the activation what the activation gives them. */
+nd4c_status nd4c_onednn_run_exactly(nd4c_onednn_node *node, const nd4c_call *call);
 
 /* -- convolutions (window_conv.c) ------------------------------------------------------------------------------ */
 

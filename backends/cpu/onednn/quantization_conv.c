@@ -153,7 +153,7 @@ static double multiplications(const nd4c_call *call) {
   return nd4c_onednn_conv_multiplications(call, &call->inputs[ND4C_IN_qlinear_conv_w]);
 }
 
-static const nd4c_onednn_kind qlinear_kind = {describe_qlinear, multiplications};
+static const nd4c_onednn_kind qlinear_kind = {.describe = describe_qlinear, .multiplications = multiplications};
 
 static const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_qlinear_conv_x, ND4C_IN_qlinear_conv_w, -1, -1, -1};
 
@@ -236,7 +236,7 @@ static double integer_multiplications(const nd4c_call *call) {
   return nd4c_onednn_conv_multiplications(call, &call->inputs[ND4C_IN_conv_integer_w]);
 }
 
-static const nd4c_onednn_kind integer_kind = {describe_integer, integer_multiplications};
+static const nd4c_onednn_kind integer_kind = {.describe = describe_integer, .multiplications = integer_multiplications};
 
 static const int integer_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_integer_x, ND4C_IN_conv_integer_w, -1, -1, -1};
 

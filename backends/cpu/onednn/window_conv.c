@@ -166,8 +166,8 @@ static int add_bound(nd4c_onednn_node *node, nd4c_onednn_fixed *fixed, int numbe
   return nd4c_onednn_desc(node->dnn, &fixed->desc, rank, ones, ND4C_FLOAT32, ones);
 }
 
-static int64_t activation_of(const nd4c_call *call, bool transposed) {
-  return transposed ? ND4C_ACTIVATION_NONE : ND4C_INT_OF(call, conv_activation);
+static int64_t activation_of(const nd4c_call *call) {
+  return ND4C_INT_OF(call, conv_activation);
 }
 
 /* Bounds in place of relu and relu6, where oneDNN would keep the code of a function for each convolution. */
@@ -182,7 +182,7 @@ static int add_bounds(nd4c_onednn_node *node, int32_t rank, int64_t activation) 
              : status;
 }
 
-static int make_conv(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any,
+static int make_conv(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, const struct dnnl_memory_desc *any,
                      const struct dnnl_memory_desc *bound) {
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
@@ -191,8 +191,7 @@ static int make_conv(nd4c_onednn_node *node, const nd4c_call *call, bool transpo
   (transposed ? nd4c_cpu_conv_transpose_window : nd4c_cpu_conv_window)(call, &window);
   nd4c_onednn_describe_window(&window, call->outputs[0].shape + 2, transposed, &at);
   dnn_attr attr = NULL;
-  int status =
-      nd4c_onednn_attr_bounded(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation_of(call, transposed), bound);
+  int status = nd4c_onednn_attr_bounded(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, nd4c_onednn_node_fuses(node), bound);
   if (status == DNN_SUCCESS && transposed) {
     status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
         &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
@@ -208,22 +207,25 @@ static int make_conv(nd4c_onednn_node *node, const nd4c_call *call, bool transpo
   return status;
 }
 
-/* Whether the primitive reads a second operand after its sums element by element ("ref:any", "x64:gemm:jit"), which
- * takes forty times as long as the convolution does: a few kilobytes are the lesser evil then. */
-static bool is_slow_bounded(const nd4c_onednn_node *node) {
+/* Whether the primitive applies its activation by functions of C++ ("ref:any", "x64:gemm:jit"): its sigmoid of NaN is
+ * 0, and no flag tells. With a second operand, a bound, it takes forty times as long as the convolution does. */
+static bool is_scalar(const nd4c_onednn_node *node) {
   const char *name = nd4c_onednn_step_name(node->dnn, &node->step);
-  return node->fixed[0].desc != NULL && (strstr(name, "ref") != NULL || strstr(name, "gemm") != NULL);
+  return nd4c_onednn_node_fuses(node) != ND4C_ACTIVATION_NONE &&
+         (strstr(name, "ref") != NULL || strstr(name, "gemm") != NULL);
 }
 
-static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any) {
-  int status = add_bounds(node, call->outputs[0].rank, activation_of(call, transposed));
+static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed,
+                              const struct dnnl_memory_desc *any) {
+  int status = add_bounds(node, call->outputs[0].rank, nd4c_onednn_node_fuses(node));
   if (status == DNN_SUCCESS) {
     status = make_conv(node, call, transposed, any, node->fixed[0].desc);
   }
-  if (status == DNN_SUCCESS && is_slow_bounded(node)) {
+  if (status == DNN_SUCCESS && is_scalar(node)) {
     node->dnn->dnnl_primitive_desc_destroy(node->step.desc);
     node->step.desc = NULL;
     nd4c_onednn_node_drop_fixed(node);
+    node->apart = true;
     status = make_conv(node, call, transposed, any, NULL);
   }
   return status;
@@ -273,18 +275,20 @@ static int describe_pointwise_operand(const nd4c_onednn *dnn, int32_t operand, c
   return describe_rows(dnn, desc, tensor);
 }
 
-static int make_product(const nd4c_onednn *dnn, const dnn_desc *descs, const nd4c_tensor *w, int64_t activation,
+static int make_product(const nd4c_onednn_node *node, const dnn_desc *descs, const nd4c_tensor *w,
                         dnn_primitive_desc *product) {
+  const nd4c_onednn *dnn = node->dnn;
   const int64_t shape[] = {w->shape[1], w->shape[0]};
   dnn_desc any = NULL;
   dnn_attr attr = NULL;
-  int status = nd4c_onednn_attr(dnn, &attr, descs[ND4C_ONEDNN_ADDEND], activation);
+  int status = nd4c_onednn_attr(dnn, &attr, descs[ND4C_ONEDNN_ADDEND], nd4c_onednn_node_fuses(node));
   if (status == DNN_SUCCESS) {
     status = dnn->dnnl_memory_desc_create_with_tag(&any, 2, shape, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
   }
   if (status == DNN_SUCCESS) {
-    status = dnn->dnnl_matmul_primitive_desc_create(product, dnn->engine, descs[ND4C_ONEDNN_X], any,
-                                                    descs[ND4C_ONEDNN_BIAS], descs[ND4C_ONEDNN_Y], attr);
+    status = dnn->dnnl_matmul_primitive_desc_create(product, dnn->engine, descs[ND4C_ONEDNN_X],
+                                                    nd4c_onednn_node_weights(node, any), descs[ND4C_ONEDNN_BIAS],
+                                                    descs[ND4C_ONEDNN_Y], attr);
   }
   if (any != NULL) {
     dnn->dnnl_memory_desc_destroy(any);
@@ -310,7 +314,7 @@ static bool describe_pointwise(nd4c_onednn_node *node, const nd4c_call *call) {
     status = op->present ? describe_pointwise_operand(dnn, i, nd4c_onednn_operand_tensor(call, op), &descs[i]) : status;
   }
   if (status == DNN_SUCCESS) {
-    status = make_product(dnn, descs, &call->inputs[ND4C_IN_conv_w], ND4C_INT_OF(call, conv_activation), &product);
+    status = make_product(node, descs, &call->inputs[ND4C_IN_conv_w], &product);
   }
   if (status == DNN_SUCCESS) {
     status = dnn->dnnl_primitive_desc_query(product, DNN_QUERY_NAME, 0, &name);
@@ -353,7 +357,7 @@ static int describe(nd4c_onednn_node *node, const nd4c_call *call, bool transpos
                                      : nd4c_onednn_describe_image(dnn, &op[i], tensor);
   }
   if (status == DNN_SUCCESS) {
-    status = describe_primitive(node, call, transposed, any);
+    status = describe_primitive(node, call, transposed, nd4c_onednn_node_weights(node, any));
   }
   if (any != NULL) {
     dnn->dnnl_memory_desc_destroy(any);
@@ -373,7 +377,8 @@ static double conv_multiplications(const nd4c_call *call) {
   return nd4c_onednn_conv_multiplications(call, &call->inputs[ND4C_IN_conv_w]);
 }
 
-static const nd4c_onednn_kind conv_kind = {describe_conv, conv_multiplications};
+static const nd4c_onednn_kind conv_kind = {
+    .activation = activation_of, .describe = describe_conv, .multiplications = conv_multiplications};
 
 static const int conv_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_x, ND4C_IN_conv_w, -1, ND4C_IN_conv_bias,
                                                       ND4C_IN_conv_addend};
@@ -422,7 +427,8 @@ static double transposed_multiplications(const nd4c_call *call) {
   return (double)x->size * (double)(w->size / w->shape[0]); /* neither is empty */
 }
 
-static const nd4c_onednn_kind transposed_kind = {describe_conv_transpose, transposed_multiplications};
+static const nd4c_onednn_kind transposed_kind = {.describe = describe_conv_transpose,
+                                                 .multiplications = transposed_multiplications};
 
 static const int transposed_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_transpose_x, ND4C_IN_conv_transpose_w, -1,
                                                             ND4C_IN_conv_transpose_bias, -1};

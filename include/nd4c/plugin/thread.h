@@ -79,7 +79,7 @@ typedef struct nd4c_host_threads {
 /* The OpenMP under a library that nd4c_host.openmp_open opened. */
 typedef struct nd4c_host_openmp {
   uint32_t struct_size;
-  bool on_pool; /* the library's regions run on nd4c's threads */
+  bool on_pool; /* the library's regions run on nd4c's threads; FE_INVALID of each is raised in the caller, too */
   /* How many threads the regions have that the calling thread opens next, through this library or any other on the
    * same threads. All three are NULL in a library without OpenMP. */
   void (*set_num_threads)(int threads);

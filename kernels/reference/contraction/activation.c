@@ -1,6 +1,7 @@
 /* Implements nd4c_ref_activate of linear.h: the activation behind a product. linear.c, window/conv.c and bias_add of
  * backends/cpu/reference/normalization.c call it. */
 #include "kernels/reference/contraction/linear.h"
+#include "kernels/reference/elementwise/mathematics.h"
 
 /* The op table's numbers; kernels know nothing above themselves, a static assertion in the backend ties the two. */
 enum { NONE, RELU, GELU, GELU_TANH, SIGMOID, TANH, SWISH, HARD_SWISH, RELU6 };
@@ -14,9 +15,9 @@ double nd4c_ref_activate(int64_t activation, double x) {
     case RELU:
       return x > 0 || isnan(x) ? x : 0;
     case GELU:
-      return x / 2 * (1 + erf(x * 0.70710678118654752440));
+      return nd4c_real_gelu(x);
     case GELU_TANH:
-      return x / 2 * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+      return nd4c_real_gelu_tanh(x);
     case SIGMOID:
       return 1 / (1 + exp(-x));
     case TANH:

@@ -3,6 +3,7 @@
  * own: pool.h says why each gets a thread. */
 #include "base/threads/openmp.h"
 
+#include <fenv.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ typedef struct team {
   _Atomic int32_t arrived;  /* members in the barrier */
   _Atomic uint32_t passed;  /* barriers that all members have passed; members wait for it to change */
   _Atomic int32_t sleeping; /* members that may sleep in the barrier */
+  _Atomic bool invalid;     /* a helper's instruction had an invalid operand: FE_INVALID */
 } team;
 
 static _Thread_local place here;
@@ -87,11 +89,18 @@ static int get_num_places(void) {
 
 /* -- regions ------------------------------------------------------------------------------------------------------- */
 
+/* A helper's FE_INVALID goes to the caller (parallel_end): engine onednn sees by it that a maximum met a NaN. */
 static void member_run(nd4c_pool_job *job, int32_t number) {
   team *t = (team *)(void *)job;
   const place outer = here;
   here = (place){.team = t, .number = number, .width = t->outer.width};
+  if (fetestexcept(FE_INVALID) != 0) {
+    (void)feclearexcept(FE_INVALID); /* of earlier work */
+  }
   t->function(t->data);
+  if (fetestexcept(FE_INVALID) != 0) {
+    atomic_store_explicit(&t->invalid, true, memory_order_relaxed);
+  }
   here = outer;
 }
 
@@ -112,6 +121,7 @@ static void parallel_start(void (*function)(void *), void *data, unsigned thread
   own.data = data;
   own.outer = here;
   atomic_store_explicit(&own.arrived, 0, memory_order_relaxed);
+  atomic_store_explicit(&own.invalid, false, memory_order_relaxed);
   here = (place){.team = &own, .width = own.outer.width};
   (void)nd4c_pool_set_inside(true);
   nd4c_pool_open(&own.job, helpers, nd4c_parallel_width() - 1);
@@ -123,8 +133,14 @@ static void parallel_end(void) {
     return;
   }
   team *t = here.team;
+  if (fetestexcept(FE_INVALID) != 0) { /* the caller may run a member, which starts without it */
+    atomic_store_explicit(&t->invalid, true, memory_order_relaxed);
+  }
   (void)nd4c_pool_help(&t->job);
   nd4c_pool_close(&t->job);
+  if (atomic_load_explicit(&t->invalid, memory_order_relaxed)) {
+    (void)feraiseexcept(FE_INVALID);
+  }
   t->outer.width = here.width; /* the caller may have set it */
   here = t->outer;
   (void)nd4c_pool_set_inside(false);
