@@ -523,6 +523,16 @@ def roi_align(s, dtype):
         value, size = aligned(wide, rois, np.zeros(4, np.int64), attrs)
         yield Case([wide, rois, np.zeros(4, np.int64)], attrs, [Near(value, dtype, np.maximum(size.astype(np.float64), 1e-3))],
                    ulps=1024 if dtype == "float64" else None)
+    # In mode max a weight of 0 makes NaN of an infinite cell, also beside larger ones; any other weight keeps -infinity.
+    odd = s.small(dtype, (2, 3, 6, 6))
+    odd[:, 0, 2, 3], odd[:, 1, 4, 4], odd[:, 2, 2, 2] = -np.inf, np.inf, np.nan
+    indices = np.array([0, 1, 0, 1], np.int64)
+    rois = np.array([[0.5, 0.25, 6.5, 4.25], [0.25, 0, 3.25, 5], [0, 0.25, 5, 4.25], [1, 1, 4, 4]], np.float32)
+    attrs = {"size": [2, 3], "mode": 1, "sampling_ratio": 2, "half_pixel": False, "spatial_scale": 1.0}
+    with np.errstate(invalid="ignore"):
+        value, size = aligned(odd, rois, indices, attrs)
+    yield Case([odd, rois, indices], attrs, [Near(value, dtype, np.where(np.isfinite(value), 1, 0) + 1e-3)],
+               ulps=1024 if dtype == "float64" else None)
 
 
 @refusals("roi_align")

@@ -67,23 +67,41 @@ ND4C_INLINED double larger(double best, double value) {
   return ND4C_IS_NAN(best) || value <= best ? best : value;
 }
 
-/* line[i] = the largest of weights[k] rows[k][i]. */
-static void compare_rows(int64_t n, const float *plane, int64_t step, int64_t count, const int32_t *cells,
+/* line[i] = the largest of weights[k] rows[k][i]. True if a product is -infinity: times 0 it is NaN, so a column's
+ * weight of 0 may not meet the larger products alone. */
+static bool compare_rows(int64_t n, const float *plane, int64_t step, int64_t count, const int32_t *cells,
                          const double *weights, double *line) {
+  int lowest = 0;
   for (int64_t k = 0; k + 1 < count; k += 2) {
     const float *a = plane + cells[k] * step, *b = plane + cells[k + 1] * step;
+    const double first = weights[k], second = weights[k + 1];
     if (k == 0) {
       ND4C_INDEPENDENT
       for (int64_t i = 0; i < n; i++) {
-        line[i] = larger(weights[0] * (double)a[i], weights[1] * (double)b[i]);
+        const double left = first * (double)a[i], right = second * (double)b[i];
+        lowest |= (left == -(double)INFINITY) | (right == -(double)INFINITY);
+        line[i] = larger(left, right);
       }
     } else {
       ND4C_INDEPENDENT
       for (int64_t i = 0; i < n; i++) {
-        line[i] = larger(larger(line[i], weights[k] * (double)a[i]), weights[k + 1] * (double)b[i]);
+        const double left = first * (double)a[i], right = second * (double)b[i];
+        lowest |= (left == -(double)INFINITY) | (right == -(double)INFINITY);
+        line[i] = larger(larger(line[i], left), right);
       }
     }
   }
+  return lowest != 0;
+}
+
+/* Whether a product of the bin's rows with a column of weight 0 is NaN. */
+static bool has_nan(const float *column, int64_t step, int64_t count, const int32_t *cells, const double *weights) {
+  int nans = 0;
+  for (int64_t k = 0; k < count; k++) {
+    const double value = 0 * (weights[k] * (double)column[cells[k] * step]);
+    nans |= ND4C_IS_NAN(value);
+  }
+  return nans != 0;
 }
 
 /* Weights are not negative: the largest product is that of the column's weight with the largest one of the rows. */
@@ -91,14 +109,18 @@ static void largest(const float *plane, int64_t step, const nd4c_region_axis *ro
                     int64_t width, double *line, float *y) {
   for (int64_t i = 0; i < rows->bins; i++) {
     const int64_t first = rows->begins[i], count = rows->begins[i + 1] - first;
-    compare_rows(width, plane, step, count, rows->cells + first, rows->weights + first, line);
+    const bool lowest = compare_rows(width, plane, step, count, rows->cells + first, rows->weights + first, line);
     for (int64_t j = 0; j < columns->bins; j++) {
       const bool zero = rows->outside[i] || columns->outside[j];
       double best = zero ? 0 : -(double)INFINITY;
       int nans = 0; /* looked for beside the comparison, which is one instruction then */
       for (int64_t k = count > 0 ? columns->begins[j] : columns->begins[j + 1]; k < columns->begins[j + 1]; k++) {
-        const double value = columns->weights[k] * line[columns->cells[k]];
+        const int32_t cell = columns->cells[k];
+        const double value = columns->weights[k] * line[cell];
         nans |= ND4C_IS_NAN(value);
+        if (lowest && columns->weights[k] == 0) {
+          nans |= has_nan(plane + cell, step, count, rows->cells + first, rows->weights + first);
+        }
         best = value > best ? value : best;
       }
       *y++ = nans != 0 ? NAN : (float)best;

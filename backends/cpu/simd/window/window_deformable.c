@@ -19,10 +19,15 @@ typedef struct job {
   int64_t worker_bytes;
 } job;
 
-/* What a tap reads at the places of a tile: elements of a plane with their weights, [corner][place]. */
+/* What a tap reads at the places of a tile: elements of a plane with their weights, [corner][place], the mask in them.
+ * A mask of 0 or one that is not finite is odd: it multiplies the sum, as an infinite element times 0 is NaN, and a
+ * cell outside counts nothing, whatever the mask is. */
 typedef struct places {
   int32_t indices[CORNERS * PLACES];
   double weights[CORNERS * PLACES];
+  int64_t odd_count;
+  int64_t odd_places[PLACES];
+  float odd_masks[PLACES];
 } places;
 
 static int64_t aligned(int64_t bytes) {
@@ -67,6 +72,7 @@ static void find_places(const job *j, int64_t image, int64_t group, int64_t tap,
   const int64_t channel = (image * j->offset_groups + group) * j->taps + tap, columns = j->y->shape[3];
   const int64_t k[2] = {tap / w->kernel[1], tap % w->kernel[1]};
   const float *offset = j->offset + 2 * channel * j->cells, *mask = j->mask;
+  p->odd_count = 0;
   for (int64_t i = 0; i < n; i++) {
     const int64_t cell = first + i, at[2] = {cell / columns, cell % columns};
     int64_t cells[2][2];
@@ -75,7 +81,12 @@ static void find_places(const job *j, int64_t image, int64_t group, int64_t tap,
       const int64_t start = at[axis] * w->stride[axis] - w->pad_begin[axis] + k[axis] * w->dilation[axis];
       find_cells((double)start + (double)offset[axis * j->cells + cell], w->input[axis], cells[axis], weights[axis]);
     }
-    const double scale = mask != NULL ? (double)mask[channel * j->cells + cell] : 1;
+    double scale = mask != NULL ? (double)mask[channel * j->cells + cell] : 1;
+    if (scale == 0 || !isfinite(scale)) {
+      p->odd_places[p->odd_count] = i;
+      p->odd_masks[p->odd_count++] = (float)scale;
+      scale = 1;
+    }
     for (int corner = 0; corner < CORNERS; corner++) {
       const int row = corner >> 1, column = corner & 1;
       p->indices[corner * n + i] = (int32_t)(cells[0][row] * w->input[1] + cells[1][column]);
@@ -94,7 +105,11 @@ static void read_tile(const job *j, int64_t image, int64_t first, int64_t n, flo
     for (int64_t tap = 0; tap < j->taps; tap++) {
       find_places(j, image, group, tap, first, n, &p);
       for (int64_t c = group * each; c < (group + 1) * each; c++) {
-        nd4c_simd.resample->pick(n, CORNERS, x + c * plane, p.indices, p.weights, columns + (c * j->taps + tap) * n);
+        float *column = columns + (c * j->taps + tap) * n;
+        nd4c_simd.resample->pick(n, CORNERS, x + c * plane, p.indices, p.weights, column);
+        for (int64_t i = 0; i < p.odd_count; i++) {
+          column[p.odd_places[i]] *= p.odd_masks[i];
+        }
       }
     }
   }
