@@ -1,6 +1,7 @@
 /* layer_norm of rows whose elements differ by little, so that a mean that is rounded to their dtype is off by more than
  * they differ: the result is about 0 for equal elements, and the elements' distances from the exact mean otherwise.
- * entropy of many rows: a number's term has the same bits wherever in a vector it is. */
+ * Rows whose sum or squares leave the range of float32. entropy of many rows: a number's term has the same bits
+ * wherever in a vector it is. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,6 +52,31 @@ static void small_differences_are_kept(void **state) {
   }
 }
 
+static void large_elements_are_normalised(void **state) {
+  static const float sizes[] = {1e18F, 2e19F, 1e25F, 1e38F, 3.4e38F};
+  static float x[LENGTH], y[LENGTH];
+  (void)state;
+  for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++) {
+    for (int offset = 0; offset < 2; offset++) { /* with it the sum overflows, too */
+      double mean = 0, variance = 0;
+      for (int i = 0; i < LENGTH; i++) {
+        x[i] = sizes[size] * ((float)(i * 37 % 101 - 50) / 50 * (offset ? 0.4F : 1.0F) + (offset ? 0.6F : 0.0F));
+        mean += (double)x[i] / LENGTH;
+      }
+      for (int i = 0; i < LENGTH; i++) {
+        variance += ((double)x[i] - mean) * ((double)x[i] - mean) / LENGTH;
+      }
+      normalize(x, y);
+      for (int i = 0; i < LENGTH; i++) {
+        assert_true(fabs((double)y[i] - ((double)x[i] - mean) / sqrt(variance + 1e-5)) < 1e-5);
+      }
+    }
+  }
+  x[LENGTH / 2] = INFINITY;
+  normalize(x, y);
+  assert_true(isnan(y[0]) && isnan(y[LENGTH - 1]));
+}
+
 /* entropy of `count` rows of one number each. */
 static void entropies(const double *numbers, int64_t count, double *result) {
   nd4c_array *x = NULL, *y = NULL;
@@ -82,6 +108,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_elements_give_nothing),
       cmocka_unit_test(small_differences_are_kept),
+      cmocka_unit_test(large_elements_are_normalised),
       cmocka_unit_test(places_do_not_change_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,10 +259,23 @@ static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason
   return true;
 }
 
+/* layer_norm in double; y may be x. */
+static void norm_large_row(const job *j, const float *x, const float *scale, const float *bias, float *y) {
+  double mean = 0, squares = 0, lesser = 0;
+  nd4c_simd.moments->moments[ND4C_FLOAT32].run(j->length, x, 0, (nd4c_gathered){&mean, &squares, &lesser});
+  double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
+  for (int64_t i = 0; i < j->length; i++) {
+    double normal = ((double)x[i] - (mean + lesser)) * factor;
+    y[i] = (float)(normal * (scale != NULL ? (double)scale[i] : 1) + (bias != NULL ? (double)bias[i] : 0));
+  }
+}
+
 /* Of f32 or f64. */
 static void norm_row(const job *j, nd4c_dtype dtype, const void *x, const void *scale, const void *bias, void *y) {
   if (!j->rms) {
-    j->loops->layer_norm(j->length, x, scale, bias, j->epsilon, y);
+    if (!j->loops->layer_norm(j->length, x, scale, bias, j->epsilon, y)) {
+      norm_large_row(j, x, scale, bias, y);
+    }
     return;
   }
   double squares;
@@ -291,17 +304,6 @@ static bool is_large(int64_t n, const float *x) {
     large |= fabsf(x[i]) > 1e17f;
   }
   return large != 0;
-}
-
-/* layer_norm in double; y may be x. */
-static void norm_large_row(const job *j, const float *x, const float *scale, const float *bias, float *y) {
-  double mean = 0, squares = 0, lesser = 0;
-  nd4c_simd.moments->moments[ND4C_FLOAT32].run(j->length, x, 0, (nd4c_gathered){&mean, &squares, &lesser});
-  double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
-  for (int64_t i = 0; i < j->length; i++) {
-    double normal = ((double)x[i] - (mean + lesser)) * factor;
-    y[i] = (float)(normal * (scale != NULL ? (double)scale[i] : 1) + (bias != NULL ? (double)bias[i] : 0));
-  }
 }
 
 static void half_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {

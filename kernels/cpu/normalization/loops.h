@@ -130,7 +130,7 @@ static void NAME(scale_row)(int64_t n, const void *vx, const void *vscale, doubl
   }
 }
 
-static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, const void *vbias, double epsilon,
+static bool NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, const void *vbias, double epsilon,
                              void *vy) {
   const T *x = vx, *scale = vscale, *bias = vbias;
   T *y = vy;
@@ -139,13 +139,16 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
   T near = NAME(total)(n, x) / (T)n, sum, squares;
   NAME(distances)(n, x, near, &sum, &squares);
   const T off = sum / (T)n, variance = squares / (T)n - off * off;
+  if (sizeof(T) < sizeof(double) && !(variance < (T)INFINITY)) {
+    return false;
+  }
   T factor = 1 / NAME(nd4c_sqrt)((variance < 0 ? 0 : variance) + (T)epsilon);
   if (scale != NULL && bias != NULL) {
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
       y[i] = NAME(nd4c_multiply_add)((x[i] - near - off) * factor, scale[i], bias[i]);
     }
-    return;
+    return true;
   }
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
@@ -159,6 +162,7 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
   for (int64_t i = 0; bias != NULL && i < n; i++) {
     y[i] += bias[i];
   }
+  return true;
 }
 
 /* -- softmax ---------------------------------------------------------------------------------------------------- */

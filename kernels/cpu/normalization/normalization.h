@@ -33,8 +33,9 @@ typedef struct nd4c_normalization_loops {
                       void *y);
   /* y[i] = x[i] * factor * scale[i]; scale may be NULL. In double, rounded once, as affine_one. */
   void (*scale_row)(int64_t n, const void *x, const void *scale, double factor, void *y);
-  /* One row of layer_norm; scale and bias may be NULL. */
-  void (*layer_norm)(int64_t n, const void *x, const void *scale, const void *bias, double epsilon, void *y);
+  /* One row of layer_norm; scale and bias may be NULL. False, and y is unchanged: the mean or the squares of the row
+   * left the range of float32, or an element is not finite. */
+  bool (*layer_norm)(int64_t n, const void *x, const void *scale, const void *bias, double epsilon, void *y);
   /* One row. y may be x. */
   void (*softmax)(int64_t n, const void *x, void *y, bool logarithm);
   /* Rows of n elements, n at most ND4C_SHORT_ROW, one behind the other. y may be x. */
