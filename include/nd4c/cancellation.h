@@ -8,12 +8,16 @@
  * and _gradient, and calibration. The text then names the pass, another stage of planning, or the node; nothing has
  * changed, and a later call may succeed.
  *
- * Most kernels do not check: one that has begun ends, however long that takes, and a run whose last kernel had begun by
- * the deadline succeeds.
+ * On the CPU, reductions (sums, products, extremes, norms, counts, variances, logsumexp) check as they run: a view that
+ * repeats elements (broadcast_to) may have more of them than memory. All other kernels do not check: one that has begun
+ * ends, however long that takes, and a run whose last kernel had begun by the deadline succeeds. That goes for
+ * factorisations, too: LAPACK's functions cannot be stopped, and a svd of thousands of rows takes minutes.
  *
- * A refused eager call changes nothing. If a plan is stopped between two steps, the caller's output arrays have no
- * value, as after any failure: reading them gives POISONED until they are written again. The plan's inputs are
- * unchanged. Work that was already submitted to an asynchronous device runs to completion.
+ * A refused eager call changes nothing. One that is stopped while its kernel runs returns no fresh array, and an array
+ * that was given for its result has no value: reading it fails as the call did, until it is written again. If a plan is
+ * stopped between two steps, the caller's output arrays have no value, as after any failure: reading them gives
+ * POISONED until they are written again. The plan's inputs are unchanged. Work that was already submitted to an
+ * asynchronous device runs to completion.
  *
  *     nd4c_cancellation *limit = NULL;
  *     nd4c_cancellation_create(&limit);

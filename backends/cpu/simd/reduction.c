@@ -36,12 +36,13 @@ typedef struct reduction {
 
 /* The norm for one result if the sum of squares overflowed or lost digits: each element is divided by a power of two
  * near the largest. x: the first element. */
-static double scaled_norm(const nd4c_reduction *a, const char *x) {
+static double scaled_norm(const reduction *r, const char *x) {
+  const nd4c_reduction *a = &r->axes;
   int32_t last = a->rank - 1;
-  int64_t run = a->reduced[last] ? a->shape[last] : 1, unused = 0;
+  int64_t run = a->reduced[last] ? a->shape[last] : 1, unused = 0, since = 0;
   double largest = 0, scale = 1, sum = 0;
   for (int pass = 0; pass < 2; pass++) {
-    for (int64_t i = 0; i < a->outer_reduced * run; i++) {
+    for (int64_t i = 0; i < a->outer_reduced * run && !nd4c_reduction_stops(&r->axes, 1, &since); i++) {
       double value;
       int64_t offset = nd4c_reduction_locate(a, true, i / run, &unused) + i % run * a->x_strides[last] * a->x_bytes;
       memcpy(&value, x + offset, sizeof value);
@@ -67,7 +68,7 @@ static void store(const reduction *r, int64_t n, const uint64_t *accumulators, c
     if ((square > 0x1p-900 && square < INFINITY) || square != square) {
       continue;
     }
-    double norm = scaled_norm(a, x + i * a->x_strides[a->rank - 1] * a->x_bytes);
+    double norm = scaled_norm(r, x + i * a->x_strides[a->rank - 1] * a->x_bytes);
     memcpy(y + i * (int64_t)sizeof norm, &norm, sizeof norm);
   }
 }
@@ -75,7 +76,7 @@ static void store(const reduction *r, int64_t n, const uint64_t *accumulators, c
 /* -- the last axis is reduced --------------------------------------------------------------------------------- */
 
 /* One accumulator from n elements at x. Strided ones pass through a buffer in pieces. */
-static void reduce_run(const reduction *r, int64_t n, const char *x, uint64_t *accumulator) {
+static void reduce_run(const reduction *r, int64_t n, const char *x, uint64_t *accumulator, int64_t *since) {
   const nd4c_reduction *a = &r->axes;
   _Alignas(64) char buffer[8 * COLUMNS];
   int64_t stride = a->x_strides[a->rank - 1], piece = stride == 1 ? n : (int64_t)sizeof buffer / a->x_bytes;
@@ -87,6 +88,9 @@ static void reduce_run(const reduction *r, int64_t n, const char *x, uint64_t *a
     if (i > 0) {
       r->loops->merge(1, &one, accumulator);
     }
+    if (nd4c_reduction_stops(&r->axes, count, since)) {
+      return;
+    }
   }
 }
 
@@ -95,9 +99,10 @@ static void even_runs_range(void *user, int64_t begin, int64_t end, int32_t work
   const reduction *r = user;
   const nd4c_reduction *a = &r->axes;
   uint64_t all[RUNS];
-  int64_t step = a->x_strides[0] * a->x_bytes;
+  int64_t step = a->x_strides[0] * a->x_bytes, since = 0;
   (void)worker;
-  for (int64_t kept = begin; kept < end; kept += RUNS) {
+  for (int64_t kept = begin; kept < end && !nd4c_reduction_stops(&r->axes, RUNS * nd4c_reduction_last(a), &since);
+       kept += RUNS) {
     int64_t count = end - kept < RUNS ? end - kept : RUNS;
     const char *x = a->x + kept * step;
     r->loops->run(count, nd4c_reduction_last(a), x, step, all);
@@ -108,14 +113,14 @@ static void even_runs_range(void *user, int64_t begin, int64_t end, int32_t work
 static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
   const nd4c_reduction *a = &r->axes;
-  int64_t n = nd4c_reduction_last(a);
+  int64_t n = nd4c_reduction_last(a), since = 0;
   (void)worker;
-  for (int64_t kept = begin; kept < end; kept++) {
+  for (int64_t kept = begin; kept < end && !nd4c_reduction_stops(&r->axes, 0, &since); kept++) {
     int64_t y_offset = 0, unused = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
     uint64_t all, one;
-    for (int64_t i = 0; i < a->outer_reduced; i++) {
-      reduce_run(r, n, x + (i == 0 ? 0 : nd4c_reduction_locate(a, true, i, &unused)), i == 0 ? &all : &one);
+    for (int64_t i = 0; i < a->outer_reduced && (i == 0 || !nd4c_reduction_stops(&r->axes, 0, &since)); i++) {
+      reduce_run(r, n, x + (i == 0 ? 0 : nd4c_reduction_locate(a, true, i, &unused)), i == 0 ? &all : &one, &since);
       if (i > 0) {
         r->loops->merge(1, &one, &all);
       }
@@ -128,11 +133,11 @@ static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 static void chunks_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
   const nd4c_reduction *a = &r->axes;
-  int64_t n = nd4c_reduction_last(a), stride = a->x_strides[a->rank - 1];
+  int64_t n = nd4c_reduction_last(a), stride = a->x_strides[a->rank - 1], since = 0;
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     int64_t from = i * r->chunk, count = n - from < r->chunk ? n - from : r->chunk;
-    reduce_run(r, count, a->x + from * stride * a->x_bytes, &r->partial[i]);
+    reduce_run(r, count, a->x + from * stride * a->x_bytes, &r->partial[i], &since);
   }
 }
 
@@ -140,6 +145,9 @@ static void reduce_shared_out(reduction *r, int32_t width) {
   uint64_t partial[MAX_CHUNKS];
   r->partial = partial;
   nd4c_cpu_parallel(r->chunks, 1, width, chunks_range, r);
+  if (nd4c_reduction_stopped(&r->axes)) {
+    return;
+  }
   for (int64_t step = 1; step < r->chunks; step *= 2) {
     for (int64_t i = 0; i + step < r->chunks; i += 2 * step) {
       r->loops->merge(1, &partial[i + step], &partial[i]);
@@ -195,7 +203,8 @@ static int64_t even_rows(const nd4c_reduction *a, int64_t row, int64_t *step) {
 }
 
 /* The accumulators of the rows from `begin` to `end`. */
-static void fold_rows(const reduction *r, int64_t begin, int64_t end, int64_t n, const char *x, uint64_t *all) {
+static void fold_rows(const reduction *r, int64_t begin, int64_t end, int64_t n, const char *x, uint64_t *all,
+                      int64_t *since) {
   const nd4c_reduction *a = &r->axes;
   _Alignas(64) uint64_t some[COLUMNS];
   _Alignas(64) char buffer[8 * COLUMNS];
@@ -212,23 +221,26 @@ static void fold_rows(const reduction *r, int64_t begin, int64_t end, int64_t n,
       r->loops->merge(n, some, all);
     }
     r->loops->fold(rows, n, from, step, done < CASCADE_ROWS ? all : some, first);
+    if (nd4c_reduction_stops(&r->axes, rows * n, since)) {
+      return;
+    }
   }
   if (end - begin > CASCADE_ROWS) {
     r->loops->merge(n, some, all);
   }
 }
 
-static void fold_line(const reduction *r, int64_t n, const char *x, char *y) {
+static void fold_line(const reduction *r, int64_t n, const char *x, char *y, int64_t *since) {
   _Alignas(64) uint64_t all[COLUMNS];
-  fold_rows(r, 0, r->axes.outer_reduced, n, x, all);
+  fold_rows(r, 0, r->axes.outer_reduced, n, x, all, since);
   store_line(r, n, all, x, y);
 }
 
-static void arg_line(const reduction *r, int64_t n, const char *x, char *y) {
+static void arg_line(const reduction *r, int64_t n, const char *x, char *y, int64_t *since) {
   const nd4c_reduction *a = &r->axes;
   _Alignas(64) char best[8 * COLUMNS], buffer[8 * COLUMNS];
   int64_t where[COLUMNS], unused = 0;
-  for (int64_t row = 0; row < a->outer_reduced; row++) {
+  for (int64_t row = 0; row < a->outer_reduced && (row == 0 || !nd4c_reduction_stops(&r->axes, n, since)); row++) {
     r->arg->fold(n, nd4c_reduction_gather(a, n, x + nd4c_reduction_locate(a, true, row, &unused), buffer), row, best,
                  where);
   }
@@ -239,17 +251,18 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   const reduction *r = user;
   const nd4c_reduction *a = &r->axes;
   int32_t last = a->rank - 1;
+  int64_t since = 0;
   (void)worker;
-  for (int64_t i = begin; i < end; i++) {
+  for (int64_t i = begin; i < end && !nd4c_reduction_stops(&r->axes, 0, &since); i++) {
     int64_t y_offset = 0, column = i % r->chunks * r->chunk;
     int64_t n = a->shape[last] - column < r->chunk ? a->shape[last] - column : r->chunk;
     const char *x =
         a->x + nd4c_reduction_locate(a, false, i / r->chunks, &y_offset) + column * a->x_strides[last] * a->x_bytes;
     char *y = a->y + y_offset + column * a->y_strides[last] * a->y_bytes;
     if (r->arg != NULL) {
-      arg_line(r, n, x, y);
+      arg_line(r, n, x, y, &since);
     } else {
-      fold_line(r, n, x, y);
+      fold_line(r, n, x, y, &since);
     }
   }
 }
@@ -258,12 +271,12 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
 static void groups_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
   const nd4c_reduction *a = &r->axes;
-  int64_t n = nd4c_reduction_last(a), unused = 0;
+  int64_t n = nd4c_reduction_last(a), unused = 0, since = 0;
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     const int64_t row = i % r->chunks * r->chunk, left = a->outer_reduced - row;
     fold_rows(r, row, row + (left < r->chunk ? left : r->chunk), n,
-              a->x + nd4c_reduction_locate(a, false, i / r->chunks, &unused), r->partial + i * n);
+              a->x + nd4c_reduction_locate(a, false, i / r->chunks, &unused), r->partial + i * n, &since);
   }
 }
 
@@ -290,7 +303,7 @@ static void reduce_groups(reduction *r, int32_t width) {
   const int64_t n = nd4c_reduction_last(a);
   r->partial = partial;
   nd4c_cpu_parallel(a->outer_kept * r->chunks, 1, width, groups_range, r);
-  for (int64_t kept = 0; kept < a->outer_kept; kept++) {
+  for (int64_t kept = 0; kept < a->outer_kept && !nd4c_reduction_stopped(a); kept++) {
     uint64_t *groups = partial + kept * r->chunks * n;
     int64_t y_offset = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
@@ -322,8 +335,9 @@ static void reduce_lines(reduction *r, int32_t width) {
 static void args_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
   const nd4c_reduction *a = &r->axes;
+  int64_t since = 0;
   (void)worker;
-  for (int64_t kept = begin; kept < end; kept++) {
+  for (int64_t kept = begin; kept < end && !nd4c_reduction_stops(&r->axes, nd4c_reduction_last(a), &since); kept++) {
     int64_t y_offset = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
     int64_t found = r->arg->run(nd4c_reduction_last(a), x);
@@ -333,8 +347,9 @@ static void args_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 
 /* -- ops ------------------------------------------------------------------------------------------------------ */
 
-static void run_reduction(reduction *r, int32_t width) {
+static nd4c_status run_reduction(reduction *r, const nd4c_call *call) {
   const nd4c_reduction *a = &r->axes;
+  const int32_t width = call->width;
   if (!a->reduced[a->rank - 1]) {
     reduce_lines(r, width);
   } else if (r->arg == NULL) {
@@ -342,6 +357,7 @@ static void run_reduction(reduction *r, int32_t width) {
   } else {
     nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / nd4c_reduction_last(a) + 1, width, args_range, r);
   }
+  return nd4c_reduction_end(a, call);
 }
 
 static nd4c_status reduce(const nd4c_call *call, enum nd4c_reduce_index op, const nd4c_attr_value *axes, bool keepdims,
@@ -355,8 +371,7 @@ static nd4c_status reduce(const nd4c_call *call, enum nd4c_reduce_index op, cons
   if (mean) {
     r.divisor = (double)(x->size / call->outputs[0].size);
   }
-  run_reduction(&r, call->width);
-  return ND4C_OK;
+  return run_reduction(&r, call);
 }
 
 nd4c_status nd4c_simd_reduce(const nd4c_call *call, enum nd4c_reduce_index op, const nd4c_attr_value *axes,
@@ -377,7 +392,7 @@ static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bo
     nd4c_simd_view_floats(&call->outputs[0], part, &y);
     same.inputs = &x.tensor;
     same.outputs = &y.tensor;
-    (void)reduce(&same, op, &call->attrs[ND4C_ATTR_sum_axes], ND4C_FLAG_OF(call, sum_keepdims), mean);
+    ND4C_BACKEND_TRY(reduce(&same, op, &call->attrs[ND4C_ATTR_sum_axes], ND4C_FLAG_OF(call, sum_keepdims), mean));
   }
   if (is_complex(call->inputs[0].dtype)) {
     return ND4C_OK;
@@ -397,8 +412,7 @@ static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, 
   if (mean) {
     r.divisor = (double)(x->size / call->outputs[0].size);
   }
-  run_reduction(&r, call->width);
-  return ND4C_OK;
+  return run_reduction(&r, call);
 }
 
 static bool usable_axes(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
@@ -423,8 +437,7 @@ static nd4c_status run_axis(const nd4c_call *call, const nd4c_arg_loops *loops) 
   reduction r = {.arg = &loops[call->inputs[0].dtype]};
   reduced[nd4c_axis(ND4C_INT_OF(call, argmax_axis), call->inputs[0].rank)] = true;
   nd4c_reduction_prepare(&r.axes, call, reduced, ND4C_FLAG_OF(call, argmax_keepdims), true);
-  run_reduction(&r, call->width);
-  return ND4C_OK;
+  return run_reduction(&r, call);
 }
 
 static int64_t stride_size(int64_t stride) {

@@ -78,11 +78,11 @@ static void take_piece(const gathering *g, int64_t count, const char *x, char *b
   }
 }
 
-static void take_run(const gathering *g, int64_t n, const char *x, state *s) {
+static void take_run(const gathering *g, int64_t n, const char *x, state *s, int64_t *since) {
   const nd4c_reduction *a = &g->axes;
   _Alignas(64) char buffer[8 * PIECE];
   int64_t step = a->x_strides[a->rank - 1] * a->x_bytes;
-  for (int64_t i = 0; i < n; i += PIECE) {
+  for (int64_t i = 0; i < n && !nd4c_reduction_stops(a, PIECE, since); i += PIECE) {
     int64_t count = n - i < PIECE ? n - i : PIECE;
     take_piece(g, count, nd4c_reduction_gather(a, count, x + i * step, buffer), buffer, s);
   }
@@ -91,13 +91,15 @@ static void take_run(const gathering *g, int64_t n, const char *x, state *s) {
 static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   gathering *g = user;
   const nd4c_reduction *a = &g->axes;
+  const int64_t n = nd4c_reduction_last(a);
+  int64_t since = 0;
   (void)worker;
-  for (int64_t kept = begin; kept < end; kept++) {
+  for (int64_t kept = begin; kept < end && !nd4c_reduction_stops(a, 0, &since); kept++) {
     int64_t y_offset = 0, unused = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
     state s = {.count = 0};
-    for (int64_t i = 0; i < a->outer_reduced; i++) {
-      take_run(g, nd4c_reduction_last(a), x + nd4c_reduction_locate(a, true, i, &unused), &s);
+    for (int64_t i = 0; i < a->outer_reduced && !nd4c_reduction_stops(a, 0, &since); i++) {
+      take_run(g, n, x + nd4c_reduction_locate(a, true, i, &unused), &s, &since);
     }
     store(g, &s, a->y + y_offset);
   }
@@ -106,12 +108,12 @@ static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 static void chunks_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   gathering *g = user;
   const nd4c_reduction *a = &g->axes;
-  int64_t n = nd4c_reduction_last(a), step = a->x_strides[a->rank - 1] * a->x_bytes;
+  int64_t n = nd4c_reduction_last(a), step = a->x_strides[a->rank - 1] * a->x_bytes, since = 0;
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     int64_t from = i * g->chunk, count = n - from < g->chunk ? n - from : g->chunk;
     g->partial[i] = (state){.count = 0};
-    take_run(g, count, a->x + from * step, &g->partial[i]);
+    take_run(g, count, a->x + from * step, &g->partial[i], &since);
   }
 }
 
@@ -119,6 +121,9 @@ static void gather_shared_out(gathering *g, int32_t width) {
   state partial[MAX_CHUNKS];
   g->partial = partial;
   nd4c_cpu_parallel(g->chunks, 1, width, chunks_range, g);
+  if (nd4c_reduction_stopped(&g->axes)) {
+    return;
+  }
   for (int64_t step = 1; step < g->chunks; step *= 2) {
     for (int64_t i = 0; i + step < g->chunks; i += 2 * step) {
       state *s = &partial[i], *other = &partial[i + step];
@@ -196,6 +201,7 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   gathering *g = user;
   const nd4c_reduction *a = &g->axes;
   int32_t last = a->rank - 1;
+  int64_t since = 0;
   double first[COLUMNS], second[COLUMNS], third[COLUMNS];
   _Alignas(64) char buffer[8 * COLUMNS];
   (void)worker;
@@ -205,7 +211,8 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
     const char *x =
         a->x + nd4c_reduction_locate(a, false, i / g->chunks, &y_offset) + column * a->x_strides[last] * a->x_bytes;
     char *y = a->y + y_offset + column * a->y_strides[last] * a->y_bytes;
-    for (int64_t row = 0; row < a->outer_reduced; row += rows) {
+    for (int64_t row = 0; row < a->outer_reduced && (row == 0 || !nd4c_reduction_stops(a, rows * n, &since));
+         row += rows) {
       const char *from = nd4c_reduction_gather(a, n, x + nd4c_reduction_locate(a, true, row, &unused), buffer);
       rows = even_rows(a, row, ROWS, &step);
       g->loops->block(rows, n, from, step, row, (nd4c_gathered){first, second, third});
@@ -222,6 +229,7 @@ static void beside_range(void *user, int64_t begin, int64_t end, int32_t worker)
   gathering *g = user;
   const nd4c_reduction *a = &g->axes;
   const int32_t last = a->rank - 1;
+  int64_t since = 0;
   _Alignas(64) char block[8 * BESIDE * BESIDE_ROWS], buffer[8 * BESIDE_ROWS];
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
@@ -230,7 +238,8 @@ static void beside_range(void *user, int64_t begin, int64_t end, int32_t worker)
     const char *x =
         a->x + nd4c_reduction_locate(a, false, i / g->chunks, &y_offset) + column * a->x_strides[last] * a->x_bytes;
     state states[BESIDE] = {{.count = 0}};
-    for (int64_t row = 0; row < a->outer_reduced; row += rows) {
+    for (int64_t row = 0; row < a->outer_reduced && (row == 0 || !nd4c_reduction_stops(a, rows * n, &since));
+         row += rows) {
       rows = even_rows(a, row, BESIDE_ROWS, &step);
       nd4c_simd.move->move[a->x_bytes](rows, n, x + nd4c_reduction_locate(a, true, row, &unused), step / a->x_bytes,
                                        a->x_strides[last], block, 1, BESIDE_ROWS);
@@ -267,7 +276,8 @@ static nd4c_status gather(const nd4c_call *call, const nd4c_moments_loops *loops
   nd4c_reduction_over_axes(&g.axes, call);
   g.variances = what == MOMENTS ? (char *)call->outputs[1].data + (g.axes.y - (char *)call->outputs[0].data) : NULL;
   (g.axes.reduced[g.axes.rank - 1] ? gather_runs : gather_lines)(&g, call->width);
-  return atomic_load(&g.lost_mean) ? nd4c_simd_mean(call) : ND4C_OK;
+  const nd4c_status status = nd4c_reduction_end(&g.axes, call);
+  return status == ND4C_OK && atomic_load(&g.lost_mean) ? nd4c_simd_mean(call) : status;
 }
 
 nd4c_status nd4c_simd_logsumexp(const nd4c_call *call) {

@@ -71,6 +71,8 @@ static void prepare(nd4c_reduction *r, const nd4c_call *call, const bool *reduce
   int64_t y_strides[ND4C_CPU_MAX_RANK];
   nd4c_cpu_reduction_strides(x->rank, reduced, keepdims, y, y_strides);
   r->rank = 0;
+  r->cancellation = call->cancellation;
+  atomic_init(&r->stopped, ND4C_OK);
   r->x = x->data;
   r->y = y->data;
   r->z = z != NULL ? z->data : NULL;
@@ -109,6 +111,20 @@ void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool
 void nd4c_reduction_prepare_pair(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims,
                                  const nd4c_tensor *z) {
   prepare(r, call, reduced, keepdims, false, z);
+}
+
+bool nd4c_reduction_look(const nd4c_reduction *r) {
+  const nd4c_status status = nd4c_cpu_host->check_cancelled(r->cancellation);
+  if (status != ND4C_OK) { /* threads share what is else constant */
+    atomic_store_explicit(&((nd4c_reduction *)(uintptr_t)r)->stopped, (int32_t)status, memory_order_relaxed);
+  }
+  return nd4c_reduction_stopped(r);
+}
+
+nd4c_status nd4c_reduction_end(const nd4c_reduction *r, const nd4c_call *call) {
+  const nd4c_status seen = (nd4c_status)atomic_load_explicit(&r->stopped, memory_order_relaxed);
+  const nd4c_status now = seen != ND4C_OK ? nd4c_cpu_host->check_cancelled(r->cancellation) : ND4C_OK;
+  return seen == now ? now : nd4c_cpu_host->fail(seen, "%s was cancelled while it ran", call->op->name);
 }
 
 int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t index, int64_t *y_offset) {

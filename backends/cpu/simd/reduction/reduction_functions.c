@@ -216,7 +216,7 @@ static nd4c_status reduce(const nd4c_call *call, const recipe *row, const nd4c_a
   nd4c_cpu_reduced_axes(x->rank, axes, reduced);
   nd4c_reduction_prepare_pair(&t.axes, call, reduced, keepdims, pair ? &call->inputs[1] : NULL);
   nd4c_simd_terms_run(&t, call->width);
-  return ND4C_OK;
+  return nd4c_reduction_end(&t.axes, call);
 }
 
 static nd4c_status reduce_rows(const nd4c_call *call, const recipe *row) {

@@ -66,14 +66,14 @@ static const char *second_at(const nd4c_simd_terms *t, bool reduced, int64_t ind
 
 /* The accumulators of the units from `begin` to `end` of one result. */
 static void take_units(const nd4c_simd_terms *t, int64_t begin, int64_t end, const char *x, const char *z,
-                       buffers *room, uint64_t *all) {
+                       buffers *room, uint64_t *all, int64_t *since) {
   const nd4c_reduction *a = &t->axes;
   const int32_t last = a->rank - 1;
   const int64_t n = a->shape[last];
   uint64_t some[BLOCK / 2];
   int64_t unused = 0;
   block b;
-  for (int64_t unit = begin; unit < end; unit++) {
+  for (int64_t unit = begin; unit < end && (unit == begin || !nd4c_reduction_stops(a, t->block, since)); unit++) {
     int64_t at = unit % t->pieces * t->block, of = unit / t->pieces, first = of % t->row_units * t->unit_rows;
     int64_t row = of / t->row_units * t->length + first, count = n - at < t->block ? n - at : t->block;
     int64_t rows = t->length - first < t->unit_rows ? t->length - first : t->unit_rows;
@@ -116,18 +116,19 @@ static void units_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   const nd4c_reduction *a = &t->axes;
   uint64_t all[ND4C_TERM_LINES] = {0}, some[ND4C_TERM_LINES];
   buffers room;
+  int64_t since = 0;
   (void)worker;
-  for (int64_t i = begin; i < end; i++) {
+  for (int64_t i = begin; i < end && !nd4c_reduction_stops(a, 0, &since); i++) {
     int64_t kept = t->partial != NULL ? i / t->shares : i, y_offset = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset), *z = second_at(t, false, kept, a->z);
     if (t->partial != NULL) {
       int64_t from = i % t->shares * t->share, left = t->units - from;
-      take_units(t, from, from + (left < t->share ? left : t->share), x, z, &room, t->partial + i * t->lines);
+      take_units(t, from, from + (left < t->share ? left : t->share), x, z, &room, t->partial + i * t->lines, &since);
       continue;
     }
-    for (int64_t from = 0; from < t->units; from += t->share) {
+    for (int64_t from = 0; from < t->units && !nd4c_reduction_stops(a, 0, &since); from += t->share) {
       int64_t to = t->units - from < t->share ? t->units : from + t->share;
-      take_units(t, from, to, x, z, &room, from == 0 ? all : some);
+      take_units(t, from, to, x, z, &room, from == 0 ? all : some, &since);
       for (int32_t line = 0; from > 0 && line < t->lines; line++) {
         t->loops[line]->merge(1, &some[line], &all[line]);
       }
@@ -179,7 +180,7 @@ static void reduce_units(nd4c_simd_terms *t, int32_t width) {
   }
   t->partial = partial;
   nd4c_cpu_parallel(a->outer_kept * t->shares, 1, width, units_range, t);
-  for (int64_t kept = 0; kept < a->outer_kept; kept++) {
+  for (int64_t kept = 0; kept < a->outer_kept && !nd4c_reduction_stopped(a); kept++) {
     int64_t y_offset = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
     uint64_t *parts = partial + kept * t->shares * t->lines;
@@ -192,7 +193,7 @@ static void reduce_units(nd4c_simd_terms *t, int32_t width) {
 
 /* The accumulators of n columns of the rows from `begin` to `end`; those of line k are `between` k words further. */
 static void take_rows(const nd4c_simd_terms *t, int64_t begin, int64_t end, int64_t n, const char *x, const char *z,
-                      buffers *room, uint64_t *all, int64_t between) {
+                      buffers *room, uint64_t *all, int64_t between, int64_t *since) {
   const nd4c_reduction *a = &t->axes;
   uint64_t some[BLOCK / FOLDED_ROWS];
   const int64_t many = t->block / n < CASCADE_ROWS ? t->block / n : CASCADE_ROWS;
@@ -212,6 +213,9 @@ static void take_rows(const nd4c_simd_terms *t, int64_t begin, int64_t end, int6
         t->loops[line]->merge(n, own, all + line * between);
       }
     }
+    if (nd4c_reduction_stops(a, rows * n, since)) {
+      return;
+    }
   }
 }
 
@@ -222,9 +226,10 @@ static void columns_range(void *user, int64_t begin, int64_t end, int32_t worker
   const int32_t last = a->rank - 1;
   const int64_t length = a->shape[last];
   uint64_t all[BLOCK / FOLDED_ROWS];
+  int64_t since = 0;
   buffers room;
   (void)worker;
-  for (int64_t i = begin; i < end; i++) {
+  for (int64_t i = begin; i < end && !nd4c_reduction_stops(a, 0, &since); i++) {
     int64_t y_offset = 0, part = i % t->shares, chunk = i / t->shares % t->chunks, kept = i / t->shares / t->chunks;
     int64_t column = chunk * t->columns, n = length - column < t->columns ? length - column : t->columns;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset) + column * a->x_strides[last] * a->x_bytes;
@@ -232,10 +237,10 @@ static void columns_range(void *user, int64_t begin, int64_t end, int32_t worker
     z = z != NULL ? z + column * a->z_strides[last] * a->x_bytes : NULL;
     int64_t from = part * t->share, left = a->outer_reduced - from, to = from + (left < t->share ? left : t->share);
     if (t->partial != NULL) {
-      take_rows(t, from, to, n, x, z, &room, t->partial + i * t->lines * n, n);
+      take_rows(t, from, to, n, x, z, &room, t->partial + i * t->lines * n, n, &since);
       continue;
     }
-    take_rows(t, from, to, n, x, z, &room, all, n);
+    take_rows(t, from, to, n, x, z, &room, all, n, &since);
     uint64_t *lines[ND4C_TERM_LINES] = {all, all + n, all + 2 * n};
     t->store(t, n, lines, x, a->x_strides[last] * a->x_bytes,
              a->y + y_offset + column * a->y_strides[last] * a->y_bytes, a->y_strides[last] * a->y_bytes);
@@ -261,7 +266,7 @@ static void reduce_columns(nd4c_simd_terms *t, int32_t width) {
   t->shares = nd4c_cpu_divide_up(a->outer_reduced, t->share);
   const int64_t work = t->columns * t->share;
   nd4c_cpu_parallel(a->outer_kept * t->chunks * t->shares, GRAIN_ELEMENTS / work + 1, width, columns_range, t);
-  for (int64_t kept = 0; t->partial != NULL && kept < a->outer_kept; kept++) {
+  for (int64_t kept = 0; t->partial != NULL && kept < a->outer_kept && !nd4c_reduction_stopped(a); kept++) {
     int64_t y_offset = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
     uint64_t *parts = partial + kept * t->shares * t->lines * n;

@@ -35,7 +35,7 @@ struct nd4c_simd_terms {
   uint64_t *partial;                           /* accumulators of the parts; NULL: a result is made at once */
 };
 
-/* Computes all results. They do not depend on `width`. */
+/* Computes all results. They do not depend on `width`. The caller asks nd4c_reduction_end. */
 void nd4c_simd_terms_run(nd4c_simd_terms *t, int32_t width);
 
 /* Folds the elements of input 0 themselves over these axes into output 0 (reduction.c). */
