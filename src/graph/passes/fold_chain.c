@@ -3,9 +3,11 @@
  *
  * Bit for bit: all chains of integers, which wrap; products of floats with powers of two of at least 1, which round at
  * most once, and with -1. Where the compile request allows sums and products in another order (ND4C_MATH_REORDER), sums
- * and products of floats with any constants are folded, too. */
+ * and products of floats with any constants are folded, too, unless the new constant would leave the range of the dtype
+ * or of its normal numbers: 3e38 times 2 is infinite, and x times both is not if x is small. */
 #include <math.h>
 
+#include "base/alloc.h"
 #include "base/status.h"
 #include "graph/ir/sweep.h"
 #include "graph/ir/uniform.h"
@@ -75,6 +77,55 @@ static bool is_ordered(const nd4c_uniform *a, const nd4c_uniform *b) {
   return a->real != 0 && b->real != 0 && !isnan(a->real) && !isnan(b->real);
 }
 
+/* The least magnitude of a constant's numbers but 0, and the largest. */
+typedef struct magnitudes {
+  double least, largest;
+} magnitudes;
+
+static void take_magnitude(magnitudes *m, double number) {
+  const double size = fabs(number);
+  m->least = size > 0 && size < m->least ? size : m->least;
+  m->largest = size <= m->largest ? m->largest : size; /* NaN stays */
+}
+
+/* False if the constant is not of a dtype that can be read. */
+static nd4c_status find_magnitudes(const nd4c_rewrite *rewrite, nd4c_value value, magnitudes *m, bool *found) {
+  nd4c_uniform uniform;
+  *m = (magnitudes){INFINITY, 0};
+  *found = nd4c_constant_uniform(rewrite, value, &uniform);
+  if (*found) {
+    take_magnitude(m, uniform.real);
+    return ND4C_OK;
+  }
+  nd4c_status status = ND4C_OK;
+  double *numbers = nd4c_constant_numbers(rewrite, value, LIMIT_ELEMENTS, &status);
+  *found = numbers != NULL;
+  for (int64_t i = 0; *found && i < rewrite->graph->values[value].size; i++) {
+    take_magnitude(m, numbers[i]);
+  }
+  nd4c_deallocate(numbers);
+  return status;
+}
+
+/* Sums or products of all numbers of two constants of floats are finite, and products of others than 0 are normal. */
+static nd4c_status stays_in_range(const nd4c_rewrite *rewrite, const link *inner, const link *outer, bool *stays) {
+  nd4c_dtype_limits limits = {.struct_size = sizeof limits};
+  magnitudes a, b;
+  bool found = false;
+  ND4C_TRY(find_magnitudes(rewrite, inner->number, &a, &found));
+  if (found) {
+    ND4C_TRY(find_magnitudes(rewrite, outer->number, &b, &found));
+  }
+  *stays = found && nd4c_dtype_get_limits(rewrite->graph->values[outer->number].dtype, &limits) == ND4C_OK;
+  if (*stays && outer->op == ND4C_OP_add) {
+    *stays = a.largest + b.largest <= limits.max;
+  } else if (*stays) {
+    *stays = a.largest * b.largest <= limits.max && a.least * b.least >= limits.smallest_normal;
+  }
+  return ND4C_OK;
+}
+
+/* Whether the fold keeps all bits. */
 static bool may_fold(const nd4c_rewrite *rewrite, const link *inner, const link *outer) {
   const nd4c_dtype_kind kind = nd4c_dtype_get_info(rewrite->graph->values[outer->number].dtype)->kind;
   if (kind == ND4C_KIND_INT || kind == ND4C_KIND_UINT || kind == ND4C_KIND_BOOL) {
@@ -85,14 +136,20 @@ static bool may_fold(const nd4c_rewrite *rewrite, const link *inner, const link 
   }
   const bool extreme = outer->op == ND4C_OP_maximum || outer->op == ND4C_OP_minimum;
   nd4c_uniform a, b;
-  if (!extreme && rewrite->math >= ND4C_MATH_REORDER) {
-    return true;
-  }
   if (outer->op == ND4C_OP_add || !nd4c_constant_uniform(rewrite, inner->number, &a) ||
       !nd4c_constant_uniform(rewrite, outer->number, &b)) {
     return false;
   }
   return extreme ? is_ordered(&a, &b) : is_exact_product(&a, &b);
+}
+
+static nd4c_status may_reorder(const nd4c_rewrite *rewrite, const link *inner, const link *outer, bool *may) {
+  const nd4c_dtype_kind kind = nd4c_dtype_get_info(rewrite->graph->values[outer->number].dtype)->kind;
+  *may = false;
+  return rewrite->math >= ND4C_MATH_REORDER && kind == ND4C_KIND_FLOAT &&
+                 (outer->op == ND4C_OP_add || outer->op == ND4C_OP_multiply)
+             ? stays_in_range(rewrite, inner, outer, may)
+             : ND4C_OK;
 }
 
 /* -- folding ------------------------------------------------------------------------------------------------------- */
@@ -152,7 +209,14 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index, nd4c_value *same,
   }
   const int32_t producer = rewrite->graph->values[outer.x].producer;
   const link inner = read_link(rewrite, producer < 0 ? NULL : &rewrite->graph->nodes[producer]);
-  return inner.op == outer.op && may_fold(rewrite, &inner, &outer) ? fold(rewrite, index, &inner, &outer) : ND4C_OK;
+  if (inner.op != outer.op) {
+    return ND4C_OK;
+  }
+  bool may = may_fold(rewrite, &inner, &outer);
+  if (!may) {
+    ND4C_TRY(may_reorder(rewrite, &inner, &outer, &may));
+  }
+  return may ? fold(rewrite, index, &inner, &outer) : ND4C_OK;
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {

@@ -504,6 +504,27 @@ PRODUCTS(three_and_two, FLOAT32, 3, 2)
 PRODUCTS(two_and_three, FLOAT32, 2, 3)
 PRODUCTS(half_and_four, FLOAT32, 0.5, 4)
 
+PRODUCTS(product_past_largest, FLOAT32, -3e38, 2)
+PRODUCTS(product_below_normal, FLOAT32, 1e-30, 1e-30)
+PRODUCTS(product_with_zero, FLOAT32, 0, 3e38)
+
+static void sum_past_largest(nd4c_graph *graph) {
+  const chain_link links[] = {{ND4C_OP_add, 3e38, false}, {ND4C_OP_subtract, -3e38, false}};
+  chain(graph, ND4C_FLOAT32, links, 2);
+}
+
+/* A row with one large number. */
+static void row_past_largest(nd4c_graph *graph) {
+  float numbers[25] = {1, 2, 3, 0, 3e38F};
+  nd4c_array *row = NULL;
+  nd4c_value number = ND4C_VALUE_NONE, x = exact_vector(graph, ND4C_FLOAT32);
+  CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 1, (int64_t[]){25}, numbers, NULL, &row));
+  CHECK_OK(nd4c_graph_constant(graph, row, &number));
+  nd4c_array_release(row);
+  x = check_binary(graph, ND4C_OP_multiply, x, number);
+  exact_output(graph, check_binary(graph, ND4C_OP_multiply, x, exact_scalar(graph, ND4C_FLOAT32, 3)));
+}
+
 static void sums(nd4c_graph *graph) {
   const chain_link links[] = {{ND4C_OP_add, 0.1, false}, {ND4C_OP_subtract, 0.7, true}, {ND4C_OP_subtract, 3, false}};
   chain(graph, ND4C_FLOAT32, links, 3);
@@ -553,6 +574,11 @@ static const exact_case chains[] = {
 static const exact_case reordered_chains[] = {
     {"sums of floats", "fold_chain", 2, 1, sums, 1e-6},
     {"products of floats", "fold_chain", 1, 1, powers_down, 1e-6},
+    {"the product of the constants overflows", "fold_chain", 0, 2, product_past_largest, 0},
+    {"the product of the constants is 0", "fold_chain", 0, 2, product_below_normal, 0},
+    {"a factor is 0", "fold_chain", 1, 1, product_with_zero, 0},
+    {"the sum of the constants overflows", "fold_chain", 0, 2, sum_past_largest, 0},
+    {"a number of a row overflows", "fold_chain", 0, 2, row_past_largest, 0},
 };
 
 /* -- tests --------------------------------------------------------------------------------------------------------- */
