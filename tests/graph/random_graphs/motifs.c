@@ -141,10 +141,9 @@ static int32_t motif_activation(rg_sketch *sketch) {
 
 /* -- convolutions -------------------------------------------------------------------------------------------------- */
 
-/* An activation that a conv or linear has already: one that all engines apply alike to NaN and infinities. */
+/* An activation that a conv or linear has already. */
 static int64_t own_activation(rg_sketch *sketch) {
-  return rg_chance(sketch, 6) ? (rg_chance(sketch, 2) ? ND4C_ACTIVATION_SIGMOID : ND4C_ACTIVATION_TANH)
-                              : ND4C_ACTIVATION_NONE;
+  return rg_chance(sketch, 6) ? rg_pick(sketch, ND4C_ACTIVATION_RELU6 + 1) : ND4C_ACTIVATION_NONE;
 }
 
 static int32_t conv(rg_sketch *sketch, int32_t x) {

@@ -118,34 +118,22 @@ static nd4c_array *widened(nd4c_array *array, bool wide) {
   return made;
 }
 
-/* Where results deviate from what the ops say, as doc lines of passes tell. oneDNN's kernels that apply relu to their
- * result make 0 of NaN, those that apply gelu or swish make NaN of an infinity, however it was spelled, and clip of NaN
- * may be a bound (fuse_activation). gelu
- * is right to some units in the last place of x, not of its result, which is much smaller for x below -2. Activations
- * that are products of x with a function of x give their limit -0 for minus infinity, where the product is NaN
- * (swish). The fast kernels of swish divide by 1 + e^-x, which is infinite where sigmoid is not yet 0. */
+/* Where results deviate from what the ops say, as doc lines of passes tell. gelu is right to some units in the last
+ * place of x, not of its result, which is much smaller for x below -2. Activations that are products of x with a
+ * function of x give their limit -0 for minus infinity, where the product is NaN (swish). The fast kernels of swish
+ * divide by 1 + e^-x, which is infinite where sigmoid is not yet 0. */
 static bool deviates(nd4c_op op) {
-  return op == ND4C_OP_gelu || op == ND4C_OP_relu || op == ND4C_OP_erf || op == ND4C_OP_tanh ||
-         op == ND4C_OP_multiply || op == ND4C_OP_divide || op == ND4C_OP_clip || op == ND4C_OP_sigmoid;
+  return op == ND4C_OP_gelu || op == ND4C_OP_multiply || op == ND4C_OP_divide || op == ND4C_OP_sigmoid;
 }
 
 static double deviated(nd4c_op op, double from, double to, bool loses, double step, double least) {
   switch (op) {
     case ND4C_OP_sigmoid:
       return loses && fabs(to) < least ? 0 : to;
-    case ND4C_OP_relu:
-    case ND4C_OP_clip: /* between 0 and 6; clip between other bounds keeps NaN, which this allows as well */
-      return isnan(to) && loses ? 0 : to;
     case ND4C_OP_gelu:
-      if (isinf(from)) {
-        return loses ? (double)NAN : (from > 0 ? from : -0.0);
-      }
-      return loses && fabs(to) < 4 * fabs(step) ? 0 : to + step;
-    case ND4C_OP_multiply:
-    case ND4C_OP_divide:
-      return isnan(to) && isinf(from) && loses ? -0.0 : to;
+      return isinf(from) ? to : loses && fabs(to) < 4 * fabs(step) ? 0 : to + step;
     default:
-      return isinf(from) && loses ? (double)NAN : to;
+      return isnan(to) && isinf(from) && loses ? -0.0 : to;
   }
 }
 

@@ -81,9 +81,9 @@ int32_t rg_finite(rg_sketch *sketch, int32_t rank) {
 double rg_special(rg_sketch *sketch) {
   static const double numbers[] = {0.0, -0.0, 1.0, 1.0, -1.0, 2.0, 0.5, 4.0, -2.0, 0.25, 3.0, 1.5};
   enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
-  if (rg_chance(sketch, 24)) {
-    static const double rare[] = {(double)INFINITY, -(double)INFINITY, (double)NAN};
-    return rare[rg_pick(sketch, 3)];
+  if (rg_chance(sketch, 10)) { /* also subnormals, and numbers whose products leave float32's range */
+    static const double rare[] = {(double)INFINITY, -(double)INFINITY, (double)NAN, 1e-40, -1e-40, 1e37, -1e37};
+    return rare[rg_pick(sketch, sizeof rare / sizeof rare[0])];
   }
   return rg_chance(sketch, 5) ? rg_number(sketch, -3, 3) : numbers[rg_pick(sketch, NUMBERS)];
 }
