@@ -1,4 +1,5 @@
 /* The builder: the nodes that it records, the calls that it refuses and the texts. */
+#include "graph/ir/attrs.h"
 #include "graph_check.h"
 
 static const int64_t image[] = {1, 3, 8, 8};
@@ -103,6 +104,49 @@ static void names_are_found_among_many(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* What a node keeps of its attributes is the graph's: the caller's texts and lists may change. */
+static void attributes_are_copied(void **state) {
+  (void)state;
+  enum { COUNT = 7 };
+  char first[] = "first", second[] = "second", one[] = "one";
+  const char *texts[] = {first, NULL, second};
+  int64_t ints[] = {1, 2};
+  double floats[] = {0.5, 1.5, 2.5};
+  const nd4c_attr_value given[COUNT] = {{ND4C_ATTR_STRINGS, 3, {.strings = texts}},
+                                        {ND4C_ATTR_INTS, 2, {.ints = ints}},
+                                        {ND4C_ATTR_FLOATS, 3, {.floats = floats}},
+                                        {ND4C_ATTR_STRING, 0, {.string = one}},
+                                        {ND4C_ATTR_INTS, 0, {.ints = NULL}},
+                                        {ND4C_ATTR_STRING, 0, {.string = NULL}},
+                                        {ND4C_ATTR_FLOAT, 0, {.f = 2.5}}};
+  nd4c_graph *graph = NULL;
+  nd4c_attr_value *copies = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_copy_attrs(graph, COUNT, given, &copies));
+  assert_true(nd4c_attrs_equal(COUNT, given, copies));
+  first[0] = second[0] = one[0] = 'x';
+  texts[1] = "new";
+  ints[1] = 7;
+  floats[2] = 8;
+  assert_string_equal(copies[0].as.strings[0], "first");
+  assert_null(copies[0].as.strings[1]);
+  assert_string_equal(copies[0].as.strings[2], "second");
+  assert_int_equal(copies[1].as.ints[0], 1);
+  assert_int_equal(copies[1].as.ints[1], 2);
+  assert_true(copies[2].as.floats[0] == 0.5 && copies[2].as.floats[2] == 2.5);
+  assert_string_equal(copies[3].as.string, "one");
+  assert_null(copies[4].as.ints); /* omitted */
+  assert_null(copies[5].as.string);
+  assert_true(copies[6].as.f == 2.5);
+  for (int32_t i = 0; i < COUNT; i++) { /* each difference counts */
+    assert_int_equal(nd4c_attrs_equal(1, &given[i], &copies[i]), i > 3);
+  }
+  const nd4c_attr_value body = {ND4C_ATTR_GRAPH, 0, {.i = 0}};
+  assert_int_equal(nd4c_graph_copy_attrs(graph, 1, &body, &copies), ND4C_UNSUPPORTED);
+  assert_string_equal(nd4c_error_message(), "graph: attributes that are graphs are not supported");
+  nd4c_graph_destroy(graph);
+}
+
 /* Builds a small graph of every kind of entry; false at the first failure. */
 static bool build_all(void) {
   nd4c_graph *graph = NULL, *clone = NULL;
@@ -145,6 +189,7 @@ int main(void) {
       cmocka_unit_test(records_and_infers),
       cmocka_unit_test(refusals_say_what_and_change_nothing),
       cmocka_unit_test(names_are_found_among_many),
+      cmocka_unit_test(attributes_are_copied),
       cmocka_unit_test(any_failing_allocation_is_survived),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/os.h"
+#include "device/stream/fence.h"
 #include "device/stub_test.h"
 #include "nd4c/dlpack.h"
 
@@ -82,6 +84,29 @@ static void a_call_returns_before_the_copy_has_run(void **state) {
     stub_order("reset");
     nd4c_array_release(y);
   }
+}
+
+/* Work that has ended keeps its staging buffers until its fence is asked: a question about memory asks it. */
+static void finished_copies_give_their_buffers_back(void **state) {
+  (void)state;
+  enum { TURNS = 2000 };
+  nd4c_array *a = make_here(sizes[2], 3), *y = NULL;
+  assert_int_equal(nd4c_fence_kept_bytes(), 0);
+  stub_order("pause");
+  assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
+  const int64_t kept = nd4c_fence_kept_bytes();
+  assert_true(is_old ? kept == 0 : kept >= sizes[2] * (int64_t)sizeof(float));
+  (void)memory_info_of(stub_device);
+  assert_int_equal(nd4c_fence_kept_bytes(), kept); /* still under way */
+  stub_order("resume");
+  for (int turn = 0; turn < TURNS && nd4c_fence_kept_bytes() > 0; turn++) {
+    nd4c_os_sleep(1000000);
+    (void)memory_info_of(stub_device);
+  }
+  assert_int_equal(nd4c_fence_kept_bytes(), 0);
+  assert_all(y, 9);
+  nd4c_array_release(a);
+  nd4c_array_release(y);
 }
 
 /* -- memory that is written meanwhile ---------------------------------------------------------------------------- */
@@ -442,6 +467,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_call_returns_before_the_copy_has_run, stub_test_begin, settle),
+      cmocka_unit_test_setup_teardown(finished_copies_give_their_buffers_back, stub_test_begin, settle),
       cmocka_unit_test_setup_teardown(what_is_written_behind_a_call_does_not_reach_it, stub_test_begin, settle),
       cmocka_unit_test_setup_teardown(what_is_written_behind_a_write_does_not_reach_its_copies, stub_test_begin,
                                       settle),

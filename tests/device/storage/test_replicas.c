@@ -259,6 +259,45 @@ static void a_failed_write_spares_what_is_elsewhere(void **state) {
   }
 }
 
+/* A copy to memory of the program that fails: later results still go there. */
+static void a_failed_copy_leaves_the_programs_memory(void **state) {
+  (void)state;
+  static float memory[COUNT];
+  nd4c_array *wrapped = NULL, *y = NULL, *a = filled(stub_device, 5);
+  const void *address = NULL;
+  assert_int_equal(nd4c_array_wrap(ND4C_FLOAT32, 1, shape, NULL, memory, false, NULL, NULL, &wrapped), ND4C_OK);
+  assert_int_equal(nd4c_negative_on(stub_context, a, &wrapped), ND4C_OK);
+  assert_int_equal(nd4c_array_wait(wrapped), ND4C_OK);
+  assert_states(wrapped, "IM-");
+  stub_order("fail copy_to_host:0:600");
+  assert_int_equal(nd4c_square_on(cpu_context, wrapped, &y), ND4C_DEVICE);
+  assert_null(y);
+  assert_int_equal(nd4c_array_data(wrapped, &address), ND4C_DEVICE);
+  assert_states(wrapped, "IM-");
+  stub_order("reset");
+  assert_int_equal(nd4c_square_on(cpu_context, wrapped, &y), ND4C_OK);
+  assert_all(y, 25);
+  assert_int_equal(nd4c_array_data(wrapped, &address), ND4C_OK);
+  assert_ptr_equal(address, memory);
+  for (int i = 0; i < COUNT; i++) {
+    assert_float_equal(memory[i], -5, 0);
+  }
+  /* Memory of nd4c's own that the failed copy was to fill is free again. */
+  nd4c_memory_info before = {.struct_size = sizeof before}, after = before;
+  nd4c_array *own = filled(stub_device, 3);
+  assert_int_equal(nd4c_memory_get_info(cpu, &before), ND4C_OK);
+  stub_order("fail copy_to_host:0:600");
+  assert_int_equal(nd4c_array_data(own, &address), ND4C_DEVICE);
+  assert_int_equal(nd4c_memory_get_info(cpu, &after), ND4C_OK);
+  assert_int_equal(after.live_bytes, before.live_bytes);
+  stub_order("reset");
+  assert_all(own, 3);
+  nd4c_array_release(own);
+  nd4c_array_release(wrapped);
+  nd4c_array_release(y);
+  nd4c_array_release(a);
+}
+
 static int stop(void **state) {
   (void)state;
   (void)nd4c_context_destroy(cpu_context);
@@ -287,6 +326,7 @@ int main(void) {
       cmocka_unit_test(callbacks_run_without_locks),
       cmocka_unit_test(spilling_waits_for_a_write),
       cmocka_unit_test(a_failed_write_spares_what_is_elsewhere),
+      cmocka_unit_test(a_failed_copy_leaves_the_programs_memory),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -271,6 +271,34 @@ static void frozen_graphs_have_constants(void **unused) {
   nd4c_graph_destroy(graph);
 }
 
+/* A frozen graph has no state, and takes variables of its own, as a graph that never had any. */
+static void frozen_graphs_take_variables(void **unused) {
+  (void)unused;
+  nd4c_graph *graph = make_counter(), *frozen = NULL;
+  CHECK_OK(nd4c_graph_freeze(graph, NULL, NULL, &frozen));
+  nd4c_state *state = NULL, *first = state_of(graph);
+  expect_failure(nd4c_graph_state(frozen, &state), ND4C_ARGUMENT, "nd4c_graph_state: the graph has no variables");
+  for (int32_t i = 0; i < 9; i++) {
+    char name[8];
+    (void)snprintf(name, sizeof name, "n%d", (int)i);
+    nd4c_value n = make_variable(frozen, i == 0 ? "n" : name, full(frozen, 10 + i), false);
+    CHECK_OK(nd4c_graph_assign(frozen, n, check_binary(frozen, ND4C_OP_add, n, nd4c_graph_input_value(frozen, 0))));
+  }
+  assert_int_equal(nd4c_graph_variable_count(frozen), 9);
+  nd4c_plan *plan = plan_of(frozen, NULL, false);
+  run_once(plan, 5, 2);
+  nd4c_state *second = state_of(frozen);
+  assert_ptr_not_equal(first, second);
+  expect_variable(second, "n", 15);
+  expect_variable(second, "n8", 23);
+  expect_variable(first, "n", 1);
+  nd4c_state_release(first);
+  nd4c_state_release(second);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(frozen);
+  nd4c_graph_destroy(graph);
+}
+
 /* -- failures ------------------------------------------------------------------------------------------------------ */
 
 static void building_is_checked(void **unused) {
@@ -427,12 +455,19 @@ static void allocations_may_fail(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_read_then_assign),          cmocka_unit_test(initial_values_may_be_computed),
-      cmocka_unit_test(anything_may_be_assigned),       cmocka_unit_test(a_plan_may_only_assign),
-      cmocka_unit_test(warm_runs_allocate_nothing),     cmocka_unit_test(initial_arrays_stay),
-      cmocka_unit_test(plans_with_dims_have_variables), cmocka_unit_test(optimised_graphs_keep_variables),
-      cmocka_unit_test(frozen_graphs_have_constants),   cmocka_unit_test(building_is_checked),
-      cmocka_unit_test(failed_runs_change_nothing),     cmocka_unit_test(allocations_may_fail),
+      cmocka_unit_test(runs_read_then_assign),
+      cmocka_unit_test(initial_values_may_be_computed),
+      cmocka_unit_test(anything_may_be_assigned),
+      cmocka_unit_test(a_plan_may_only_assign),
+      cmocka_unit_test(warm_runs_allocate_nothing),
+      cmocka_unit_test(initial_arrays_stay),
+      cmocka_unit_test(plans_with_dims_have_variables),
+      cmocka_unit_test(optimised_graphs_keep_variables),
+      cmocka_unit_test(frozen_graphs_have_constants),
+      cmocka_unit_test(frozen_graphs_take_variables),
+      cmocka_unit_test(building_is_checked),
+      cmocka_unit_test(failed_runs_change_nothing),
+      cmocka_unit_test(allocations_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
