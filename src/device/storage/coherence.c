@@ -192,9 +192,9 @@ static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica, 
     nd4c_replica_settle_copy(replica);
   }
   nd4c_status status = nd4c_replica_bring(body, replica, when);
-  if (status != ND4C_OK && !nd4c_storage_is_put_off(body) && replica->state == 'I' && !replica->pinned &&
-      replica->holds == 0 && nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
-    nd4c_replica_drop(body, replica); /* it has no contents, so its memory is freed */
+  if (replica->state == 'I' && !nd4c_storage_is_put_off(body) && !replica->pinned && replica->holds == 0 &&
+      nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
+    nd4c_replica_drop(body, replica); /* the copy has failed: it has no contents, so its memory is freed */
   }
   ND4C_TRY(status);
   return replica->device->description.asynchronous ? ND4C_OK : nd4c_storage_settle_source(body, replica);

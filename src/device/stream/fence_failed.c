@@ -50,9 +50,7 @@ static void remember_lost(const nd4c_shared_fence *fence) {
     if (lost[i].device == fence->device) {
       return;
     }
-    if (lost[i].device == NULL && free_slot < 0) {
-      free_slot = i;
-    }
+    free_slot = lost[i].device == NULL ? i : free_slot;
   }
   if (free_slot >= 0) {
     lost[free_slot].device = fence->device;

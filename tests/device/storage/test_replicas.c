@@ -298,6 +298,26 @@ static void a_failed_copy_leaves_the_programs_memory(void **state) {
   nd4c_array_release(a);
 }
 
+/* A stale replica whose new contents the host has to wait for keeps its memory meanwhile. */
+static void waiting_for_contents_keeps_their_memory(void **state) {
+  (void)state;
+  nd4c_array *a = filled(cpu, 2), *given = filled(cpu, 0);
+  nd4c_memory_info before = {.struct_size = sizeof before}, after = before;
+  assert_int_equal(nd4c_negative_on(stub_context, a, &a), ND4C_OK);
+  assert_states(a, "IM-");
+  stub_order("pause until_wait");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &a), ND4C_OK);
+  assert_int_equal(nd4c_memory_get_info(cpu, &before), ND4C_OK);
+  assert_int_equal(nd4c_square_on(cpu_context, a, &given), ND4C_OK);
+  assert_int_equal(nd4c_memory_get_info(cpu, &after), ND4C_OK);
+  assert_int_equal(after.total_count, before.total_count);
+  stub_order("reset");
+  assert_states(a, "SS-");
+  assert_all(given, 16);
+  nd4c_array_release(a);
+  nd4c_array_release(given);
+}
+
 static int stop(void **state) {
   (void)state;
   (void)nd4c_context_destroy(cpu_context);
@@ -327,6 +347,7 @@ int main(void) {
       cmocka_unit_test(spilling_waits_for_a_write),
       cmocka_unit_test(a_failed_write_spares_what_is_elsewhere),
       cmocka_unit_test(a_failed_copy_leaves_the_programs_memory),
+      cmocka_unit_test(waiting_for_contents_keeps_their_memory),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -1,0 +1,86 @@
+/* Copies of more bytes than a staging buffer has (device/storage/transfer_stream.c): in pieces, through two buffers in
+ * turn, so that the device copies one while the host fills or empties the other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "device/memory/staging.h"
+#include "device/stub_test.h"
+
+enum { PIECE = ND4C_STAGING_BYTES / 4, MOST = 4 * PIECE + 1 };
+/* Elements: of one piece, of two and more. */
+static const int64_t counts[] = {PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE - 1, MOST};
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+static int32_t numbers[MOST], read_back[MOST];
+
+static nd4c_array *make(int64_t count) {
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_array_empty(ND4C_INT32, 1, &count, stub_device, &array), ND4C_OK);
+  return array;
+}
+
+static void every_piece_arrives(void **state) {
+  (void)state;
+  for (int i = 0; i < COUNTS; i++) {
+    const size_t bytes = (size_t)counts[i] * sizeof *numbers;
+    nd4c_array *a = make(counts[i]);
+    assert_int_equal(nd4c_array_write(a, numbers, bytes), ND4C_OK);
+    memset(read_back, 0, sizeof read_back);
+    assert_int_equal(nd4c_array_read(a, read_back, bytes), ND4C_OK);
+    assert_memory_equal(read_back, numbers, bytes);
+    nd4c_array_release(a);
+  }
+}
+
+/* How many copies the device has been given when the host's first wait for one of them fails. */
+static int64_t count_ahead(nd4c_array *a, const char *calls, bool writes) {
+  const size_t bytes = (size_t)nd4c_array_size(a) * sizeof *numbers;
+  const int64_t before = stub_counter(calls);
+  stub_order("fail fence_wait:1:600");
+  assert_int_equal(writes ? nd4c_array_write(a, numbers, bytes) : nd4c_array_read(a, read_back, bytes), ND4C_DEVICE);
+  stub_order("reset");
+  const int64_t given = stub_counter(calls) - before;
+  stub_settle();
+  return given;
+}
+
+static void two_pieces_are_under_way(void **state) {
+  (void)state;
+  for (int i = 0; i < COUNTS; i++) {
+    const size_t bytes = (size_t)counts[i] * sizeof *numbers;
+    const int64_t pieces = counts[i] > PIECE ? 2 : 1;
+    nd4c_array *a = make(counts[i]);
+    assert_int_equal(nd4c_array_write(a, numbers, bytes), ND4C_OK);
+    assert_int_equal(count_ahead(a, "copy_to_host", false), pieces);
+    memset(read_back, 0, sizeof read_back);
+    assert_int_equal(nd4c_array_read(a, read_back, bytes), ND4C_OK); /* a failed copy loses nothing */
+    assert_memory_equal(read_back, numbers, bytes);
+    nd4c_array_release(a);
+    a = make(counts[i]);
+    assert_int_equal(count_ahead(a, "copy_from_host", true), pieces);
+    assert_int_equal(nd4c_array_write(a, numbers, bytes), ND4C_OK);
+    memset(read_back, 0, sizeof read_back);
+    assert_int_equal(nd4c_array_read(a, read_back, bytes), ND4C_OK);
+    assert_memory_equal(read_back, numbers, bytes);
+    nd4c_array_release(a);
+  }
+}
+
+int main(void) {
+  if (stub_start() != ND4C_OK) {
+    return 1;
+  }
+  for (int32_t i = 0; i < MOST; i++) {
+    numbers[i] = i + 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(every_piece_arrives, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(two_pieces_are_under_way, stub_test_begin, stub_test_end),
+  };
+  const int failed = cmocka_run_group_tests_name("pieces", tests, NULL, NULL);
+  return failed + stub_stop();
+}
