@@ -115,12 +115,13 @@ nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *so
   return ND4C_OK;
 }
 
-/* The host may run less far ahead while much memory waits for pending work: released arrays, memory of destroyed
- * plans. */
-int32_t nd4c_replica_count_readers(void) {
+bool nd4c_replica_runs_far_ahead(void) {
   static const int64_t much = INT64_C(64) << 20;
-  bool few = nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;
-  return few ? ND4C_READERS_FEW : ND4C_READERS_MOST;
+  return nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;
+}
+
+int32_t nd4c_replica_count_readers(void) {
+  return nd4c_replica_runs_far_ahead() ? ND4C_READERS_FEW : ND4C_READERS_MOST;
 }
 
 nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *replica, nd4c_device *device,

@@ -58,12 +58,6 @@ static bool is_lent(const nd4c_storage_body *body, const nd4c_replica *replica) 
   return foreign || given_out || replica->pinned;
 }
 
-/* Memory that enqueued copies still read cannot be freed: limits how far the host runs ahead. */
-static bool runs_far_ahead(void) {
-  static const int64_t most = INT64_C(64) << 20;
-  return nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > most;
-}
-
 /* A copy while it is enqueued. */
 typedef struct copy {
   nd4c_storage_body *body;
@@ -130,7 +124,7 @@ static nd4c_status enqueue_from_or_to_host(copy *c) {
     c->sent = true;
     return nd4c_cargo_send(c->cargo, c->stream, to, from->address, bytes);
   }
-  if (c->when != ND4C_BRING_REQUESTED && (is_lent(c->body, c->source) || runs_far_ahead())) {
+  if (c->when != ND4C_BRING_REQUESTED && (is_lent(c->body, c->source) || nd4c_replica_runs_far_ahead())) {
     return ND4C_UNSUPPORTED;
   }
   ND4C_TRY(make_room_for_reader(c));

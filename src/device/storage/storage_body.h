@@ -145,7 +145,10 @@ nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *so
  * work that reads it. Puts the operation off if the host has to wait for that work. */
 nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *replica, nd4c_device *device,
                                      nd4c_stream stream, bool writes);
-/* How many readers a replica may have, for nd4c_readers_add. */
+/* Whether much memory waits for pending work, which cannot be freed before: released arrays, what enqueued copies still
+ * read, memory of destroyed plans. The host then runs less far ahead. */
+bool nd4c_replica_runs_far_ahead(void);
+/* How many readers a replica may have, for nd4c_readers_add: few while the host runs far ahead. */
 int32_t nd4c_replica_count_readers(void);
 /* For a copy that is known to have ended: forgets its fence. If the copy failed, the replica is stale. */
 void nd4c_replica_settle_copy(nd4c_replica *replica);

@@ -92,6 +92,21 @@ static void registering_refuses(void **state) {
   assert_int_equal(nd4c_host_unregister(stub_device, memory + COUNT), ND4C_OK);
 }
 
+/* Devices register the same memory each for itself. */
+static void each_device_has_its_ranges(void **state) {
+  (void)state;
+  nd4c_device *second = NULL;
+  assert_int_equal(nd4c_device_find("stub:1", &second), ND4C_OK);
+  assert_int_equal(nd4c_host_register(stub_device, memory, 4096), ND4C_OK);
+  assert_int_equal(nd4c_host_register(second, memory, 2048), ND4C_OK);
+  assert_int_equal(nd4c_host_unregister(stub_device, memory), ND4C_OK);
+  assert_int_equal(nd4c_host_register(second, memory, 2048), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_host_register(stub_device, memory, 4096), ND4C_OK);
+  assert_int_equal(nd4c_host_unregister(second, memory), ND4C_OK);
+  assert_int_equal(nd4c_host_unregister(second, memory), ND4C_INDEX);
+  assert_int_equal(nd4c_host_unregister(stub_device, memory), ND4C_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, stub_test_begin, end)
 
 int main(void) {
@@ -99,7 +114,7 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {TEST(registered_memory_is_copied_directly), TEST(unregistering_waits),
-                                     TEST(registering_refuses)};
+                                     TEST(registering_refuses), TEST(each_device_has_its_ranges)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   return failed + stub_stop();
 }

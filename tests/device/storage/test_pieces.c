@@ -70,6 +70,63 @@ static void two_pieces_are_under_way(void **state) {
   }
 }
 
+/* -- copies that an operation needs -------------------------------------------------------------------------------- */
+
+enum { LONG = 7 * PIECE + 3 }; /* more pieces than a copy in flight has buffers */
+
+/* Whichever piece fails, no fence of another one is left, and the contents are there as before. */
+static void a_piece_that_fails_leaves_nothing(void **state) {
+  (void)state;
+  static const char *const calls[] = {"copy_from_host", "fence_wait", "fence_record"};
+  const int64_t shape[] = {LONG}, last = LONG - 1;
+  nd4c_array *a = NULL, *y = NULL;
+  double value = 0;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 3, NULL, &a), ND4C_OK);
+  for (int call = 0; call < 3; call++) {
+    int failures = 0;
+    for (int number = 1; number <= 8; number++) {
+      char order[64];
+      (void)snprintf(order, sizeof order, "fail %s:%d:600", calls[call], number);
+      stub_order(order);
+      nd4c_status status = nd4c_square_on(stub_context, a, &y);
+      status = status == ND4C_OK ? nd4c_array_wait(y) : status;
+      failures += status != ND4C_OK;
+      nd4c_array_release(y);
+      y = NULL;
+      stub_order("reset");
+      stub_settle();
+      assert_int_equal(stub_counter("fences"), 0);
+    }
+    /* A fence that cannot be recorded is made good: the host waits for the device. */
+    assert_int_equal(failures > 0, call < 2);
+  }
+  assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
+  assert_int_equal(nd4c_array_item(y, &last, &value), ND4C_OK);
+  assert_true(value == 9);
+  nd4c_array_release(y);
+  nd4c_array_release(a);
+}
+
+/* Streams of ended copies serve the next ones. */
+static void copies_take_streams_that_are_idle(void **state) {
+  (void)state;
+  const size_t bytes = (size_t)counts[1] * sizeof *numbers;
+  nd4c_array *a = make(counts[1]);
+  const int64_t before = stub_counter("stream_create");
+  for (int turn = 0; turn < 4; turn++) {
+    nd4c_array *small = NULL, *y = NULL;
+    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, &(int64_t){100}, 3, NULL, &small), ND4C_OK);
+    assert_int_equal(nd4c_square_on(stub_context, small, &y), ND4C_OK); /* a fence on the stream of a copy */
+    assert_int_equal(nd4c_array_wait(y), ND4C_OK);
+    assert_int_equal(nd4c_array_write(a, numbers, bytes), ND4C_OK);
+    assert_int_equal(nd4c_array_read(a, read_back, bytes), ND4C_OK);
+    nd4c_array_release(small);
+    nd4c_array_release(y);
+  }
+  assert_int_equal(stub_counter("stream_create") - before, 1);
+  nd4c_array_release(a);
+}
+
 int main(void) {
   if (stub_start() != ND4C_OK) {
     return 1;
@@ -80,6 +137,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_piece_arrives, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(two_pieces_are_under_way, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(a_piece_that_fails_leaves_nothing, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(copies_take_streams_that_are_idle, stub_test_begin, stub_test_end),
   };
   const int failed = cmocka_run_group_tests_name("pieces", tests, NULL, NULL);
   return failed + stub_stop();

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "array/array.h"
+#include "device/context/context.h"
 #include "device/storage/storage.h"
+#include "device/storage/storage_body.h"
 #include "device/stub_plugin.h"
 
 enum { COUNT = 5000 };
@@ -318,6 +320,37 @@ static void waiting_for_contents_keeps_their_memory(void **state) {
   nd4c_array_release(given);
 }
 
+static void drop(void *user) {
+  *(int *)user += 1;
+}
+
+/* The host runs less far ahead while work in flight keeps much memory. */
+static void kept_memory_limits_readers(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {INT64_C(64) << 20, (INT64_C(64) << 20) + 1};
+  nd4c_timeline *timeline = NULL;
+  int dropped = 0;
+  assert_int_equal(nd4c_timeline_of(stub_device, stub_context->stream, &timeline), ND4C_OK);
+  for (int i = 0; i < 2; i++) {
+    nd4c_array *a = filled(stub_device, 1);
+    nd4c_shared_fence *fence = NULL;
+    stub_settle();
+    assert_int_equal(nd4c_replica_count_readers(), ND4C_READERS_MOST);
+    stub_order("pause until_wait");
+    assert_int_equal(nd4c_negative_on(stub_context, a, &a), ND4C_OK);
+    assert_int_equal(nd4c_fence_place(timeline, "test", &fence), ND4C_OK);
+    nd4c_fence_keep(fence, &dropped, sizes[i], drop);
+    assert_int_equal(nd4c_replica_count_readers(), i == 0 ? ND4C_READERS_MOST : ND4C_READERS_FEW);
+    assert_int_equal(dropped, i);
+    nd4c_fence_settle(fence);
+    assert_int_equal(dropped, i + 1);
+    assert_int_equal(nd4c_replica_count_readers(), ND4C_READERS_MOST);
+    nd4c_fence_release(fence);
+    assert_all(a, -1);
+    nd4c_array_release(a);
+  }
+}
+
 static int stop(void **state) {
   (void)state;
   (void)nd4c_context_destroy(cpu_context);
@@ -348,6 +381,7 @@ int main(void) {
       cmocka_unit_test(a_failed_write_spares_what_is_elsewhere),
       cmocka_unit_test(a_failed_copy_leaves_the_programs_memory),
       cmocka_unit_test(waiting_for_contents_keeps_their_memory),
+      cmocka_unit_test(kept_memory_limits_readers),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

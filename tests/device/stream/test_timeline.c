@@ -72,6 +72,24 @@ static void a_chain_needs_few_fences(void **state) {
   nd4c_array_release(x);
 }
 
+/* While no caller asks, a fence of every 512th call lets finished work be seen as such. */
+static void unasked_work_has_a_fence_now_and_then(void **state) {
+  (void)state;
+  enum { LENGTH = 1200 };
+  nd4c_array *one = filled(1), *x = filled(0);
+  stub_settle();
+  const int64_t before = stub_counter("fence_record"), waits = stub_counter("host_waits");
+  stub_order("pause until_wait");
+  for (int i = 0; i < LENGTH; i++) {
+    assert_int_equal(nd4c_add_on(stub_context, x, one, &x), ND4C_OK);
+  }
+  assert_int_equal(fences_since(before), tells_points() ? LENGTH / 512 : LENGTH);
+  assert_int_equal(stub_counter("host_waits"), waits);
+  assert_all(x, LENGTH);
+  nd4c_array_release(one);
+  nd4c_array_release(x);
+}
+
 /* Repeated questions ask one fence. */
 static void asking_records_one_fence(void **state) {
   (void)state;
@@ -403,6 +421,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, stub_test_begin, stub_test_end)
   const struct CMUnitTest tests[] = {
       TEST(a_chain_needs_few_fences),
+      TEST(unasked_work_has_a_fence_now_and_then),
       TEST(asking_records_one_fence),
       TEST(another_stream_records_one_fence),
       TEST(a_step_is_read_behind_the_next),
