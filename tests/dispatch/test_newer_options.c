@@ -67,10 +67,36 @@ static void sizes_that_no_header_has_are_refused(void **state) {
   nd4c_array_release(y);
 }
 
+/* A list without its count is a mistake, except in slice. */
+static void lists_without_a_count_are_refused(void **state) {
+  (void)state;
+  static const int64_t strides[] = {1, 1};
+  nd4c_array *x = filled(2), *w = filled(3), *y = NULL;
+  nd4c_conv_options options = ND4C_CONV_DEFAULTS;
+  options.strides = strides;
+  assert_int_equal(nd4c_conv(x, w, &options, &y), ND4C_ARGUMENT);
+  assert_string_equal(nd4c_error_message(),
+                      "conv: the options have a list strides, but strides_count is 0: set the count, or leave the list "
+                      "at NULL");
+  assert_null(y);
+  options.strides_count = 2;
+  assert_int_equal(nd4c_conv(x, w, &options, &y), ND4C_OK);
+  nd4c_array_release(y);
+  y = NULL;
+  nd4c_slice_options none = ND4C_SLICE_DEFAULTS;
+  none.starts = none.stops = none.axes = strides; /* no axis is sliced */
+  assert_int_equal(nd4c_slice(x, &none, &y), ND4C_OK);
+  assert_int_equal(nd4c_array_size(y), 9);
+  nd4c_array_release(x);
+  nd4c_array_release(w);
+  nd4c_array_release(y);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(newer_options_are_taken_if_they_are_zero),
       cmocka_unit_test(sizes_that_no_header_has_are_refused),
+      cmocka_unit_test(lists_without_a_count_are_refused),
   };
   return cmocka_run_group_tests_name("newer_options", tests, NULL, NULL);
 }
