@@ -24,7 +24,7 @@ static nd4c_status compile_shapes(nd4c_model *model, const char *target, const i
   ND4C_TRY(nd4c_context_make(host, nd4c_context_default_width(host), nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC), false,
                              &context));
   nd4c_status status = nd4c_model_import(model, context, ranks, shapes, &graph, &need);
-  if (status == ND4C_UNSUPPORTED && need != NULL) {
+  if (need != NULL) { /* UNSUPPORTED */
     status = nd4c_fail(status, "the model is no graph, and cannot be compiled: %s", need);
   }
   status = status == ND4C_OK ? compile_graph(model, target, graph, path, report) : status;

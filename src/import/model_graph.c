@@ -94,7 +94,7 @@ static nd4c_status import(nd4c_model *model, nd4c_context *context, const nd4c_m
                           nd4c_graph **graph) {
   char *need = NULL;
   nd4c_status status = nd4c_model_import(model, context, shapes->ranks, shapes->shapes, graph, &need);
-  if (status == ND4C_UNSUPPORTED && need != NULL) {
+  if (need != NULL) { /* UNSUPPORTED */
     status = nd4c_fail(status, "the model is no graph: %s", need);
   }
   nd4c_deallocate(need);
