@@ -535,6 +535,34 @@ static void threads_are_routed_side_by_side(void **state) {
   assert_int_equal(stub_counter("violations"), 0);
 }
 
+/* Ops that can be views are not voted on: they stay where their input is, also where one has to copy. */
+static void views_stay_with_their_data(void **state) {
+  (void)state;
+  const int64_t wide[] = {64, 128}, tall[] = {128, 64};
+  nd4c_device *const places[] = {second, cpu};
+  for (int i = 0; i < 2; i++) {
+    nd4c_context *context = with_policy(i == 0 ? ND4C_ROUTING_PREFER_CPU : ND4C_ROUTING_PREFER_GPU);
+    nd4c_array *table = NULL, *turned = NULL, *flat = NULL, *copied = NULL;
+    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, wide, 3, places[i], &table), ND4C_OK);
+    assert_int_equal(
+        nd4c_array_make(ND4C_FLOAT32, 2, tall, (int64_t[]){1, 128}, 0, nd4c_storage_retain(table->storage), &turned),
+        ND4C_OK);
+    assert_int_equal(nd4c_reshape_on(context, table, shape, 1, &flat), ND4C_OK);
+    assert_ptr_equal(flat->storage, table->storage);
+    assert_ptr_equal(nd4c_array_device(flat), places[i]);
+    assert_int_equal(nd4c_reshape_on(context, turned, shape, 1, &copied), ND4C_OK);
+    assert_ptr_not_equal(copied->storage, table->storage);
+    assert_ptr_equal(nd4c_array_device(copied), places[i]);
+    assert_int_equal(nd4c_array_read(copied, buffer, sizeof buffer), ND4C_OK);
+    assert_float_equal(buffer[COUNT - 1], 3, 0);
+    nd4c_array_release(table);
+    nd4c_array_release(turned);
+    nd4c_array_release(flat);
+    nd4c_array_release(copied);
+    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  }
+}
+
 int main(void) {
   if (routing_start() != ND4C_OK) {
     return 1;
@@ -542,6 +570,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(policies_pick_devices),
                                      cmocka_unit_test(memory_goes_where_room_is),
                                      cmocka_unit_test(reading_moves_nothing),
+                                     cmocka_unit_test(views_stay_with_their_data),
                                      cmocka_unit_test(decisions_know_all_places),
                                      cmocka_unit_test(small_calls_follow_the_data),
                                      cmocka_unit_test(many_calls_in_turn_are_remembered),
