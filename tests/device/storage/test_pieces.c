@@ -107,6 +107,34 @@ static void a_piece_that_fails_leaves_nothing(void **state) {
   nd4c_array_release(a);
 }
 
+/* A copy that fits its staging buffers follows work that still reads the target; a longer one makes the host wait. */
+static void copies_that_fit_make_no_host_wait(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {PIECE, 4 * PIECE, 4 * PIECE + 1};
+  for (int i = 0; i < 3; i++) {
+    const int64_t last = sizes[i] - 1;
+    nd4c_array *a = NULL, *y = NULL, *z = NULL;
+    double value = 0;
+    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 3, NULL, &a), ND4C_OK);
+    assert_int_equal(nd4c_array_prefetch(a, stub_device), ND4C_OK);
+    stub_settle();
+    stub_order("pause until_wait");
+    const int64_t waits = stub_counter("host_waits");
+    assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
+    assert_int_equal(nd4c_add(a, a, &a), ND4C_OK); /* on the host */
+    assert_int_equal(nd4c_square_on(stub_context, a, &z), ND4C_OK);
+    assert_int_equal(stub_counter("host_waits") > waits, i == 2);
+    stub_order("reset");
+    assert_int_equal(nd4c_array_item(y, &last, &value), ND4C_OK);
+    assert_true(value == 9);
+    assert_int_equal(nd4c_array_item(z, &last, &value), ND4C_OK);
+    assert_true(value == 36);
+    nd4c_array_release(a);
+    nd4c_array_release(y);
+    nd4c_array_release(z);
+  }
+}
+
 /* Streams of ended copies serve the next ones. */
 static void copies_take_streams_that_are_idle(void **state) {
   (void)state;
@@ -138,6 +166,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(every_piece_arrives, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(two_pieces_are_under_way, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(a_piece_that_fails_leaves_nothing, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(copies_that_fit_make_no_host_wait, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(copies_take_streams_that_are_idle, stub_test_begin, stub_test_end),
   };
   const int failed = cmocka_run_group_tests_name("pieces", tests, NULL, NULL);
