@@ -215,12 +215,39 @@ static void strings_are_refused(void **state) {
   nd4c_array_release(a);
 }
 
+/* Whatever a tensor calls its elements, they are not taken for strings. */
+static void no_tensor_has_strings(void **state) {
+  (void)state;
+  float memory[64] = {0};
+  int64_t shape[1] = {1};
+  int taken = 0;
+  for (int code = 0; code < 32; code++) {
+    for (int bits = 0; bits < 256; bits++) {
+      nd4c_dl_managed managed = sample(memory, shape);
+      nd4c_array *a = NULL;
+      managed.tensor.ndim = 1;
+      managed.tensor.dtype = (nd4c_dl_dtype){.code = (uint8_t)code, .bits = (uint8_t)bits, .lanes = 1};
+      if (nd4c_array_from_dlpack(&managed, &a) == ND4C_OK) {
+        assert_int_not_equal(nd4c_array_dtype(a), ND4C_UTF8);
+        taken++;
+        nd4c_array_release(a);
+      }
+    }
+  }
+  assert_in_range(taken, 10, 40);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wrapping_copies_nothing),          cmocka_unit_test(results_go_into_foreign_memory),
-      cmocka_unit_test(read_only_memory_is_not_written),  cmocka_unit_test(refused_wraps_release_nothing),
-      cmocka_unit_test(round_trips_share_memory),         cmocka_unit_test(a_consumer_deletes_once),
-      cmocka_unit_test(refused_tensors_stay_the_callers), cmocka_unit_test(strings_are_refused),
+      cmocka_unit_test(wrapping_copies_nothing),
+      cmocka_unit_test(results_go_into_foreign_memory),
+      cmocka_unit_test(read_only_memory_is_not_written),
+      cmocka_unit_test(refused_wraps_release_nothing),
+      cmocka_unit_test(round_trips_share_memory),
+      cmocka_unit_test(a_consumer_deletes_once),
+      cmocka_unit_test(refused_tensors_stay_the_callers),
+      cmocka_unit_test(strings_are_refused),
+      cmocka_unit_test(no_tensor_has_strings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -414,6 +414,20 @@ static void a_part_does_not_wait_for_later_work(void **state) {
   nd4c_array_release(one);
 }
 
+/* A wait that the device refuses is told, unless a failure of its work is. */
+static void a_device_that_does_not_wait_is_told(void **state) {
+  (void)state;
+  nd4c_array *one = filled(1);
+  stub_settle();
+  stub_order("fail synchronize:0:600");
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_DEVICE);
+  assert_non_null(strstr(nd4c_error_message(), "synchronize was told to fail"));
+  stub_order("reset");
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+  assert_all(one, 1);
+  nd4c_array_release(one);
+}
+
 int main(void) {
   if (stub_start() != ND4C_OK) {
     return 1;
@@ -432,6 +446,7 @@ int main(void) {
       TEST(threads_on_one_stream_are_told_apart),
       TEST(a_part_does_not_wait_for_later_work),
       TEST(a_fence_that_fails),
+      TEST(a_device_that_does_not_wait_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
 }
