@@ -151,14 +151,23 @@ static nd4c_status mend(const nd4c_onednn_node *node, const nd4c_call *call) {
   return status;
 }
 
-nd4c_status nd4c_onednn_run_exactly(nd4c_onednn_node *node, const nd4c_call *call) {
-  if (fetestexcept(FE_INVALID) != 0) {
-    (void)feclearexcept(FE_INVALID); /* of earlier work */
-  }
+static nd4c_status run_and_mend(nd4c_onednn_node *node, const nd4c_call *call) {
   ND4C_BACKEND_TRY(nd4c_onednn_node_run_steps(node, call));
   if (node->apart) {
     activate(node, call, call->outputs[0].data);
     return ND4C_OK;
   }
   return fetestexcept(FE_INVALID) != 0 ? mend(node, call) : ND4C_OK;
+}
+
+nd4c_status nd4c_onednn_run_exactly(nd4c_onednn_node *node, const nd4c_call *call) {
+  const bool was_set = fetestexcept(FE_INVALID) != 0; /* by the caller's earlier work, which may ask for it later */
+  if (was_set) {
+    (void)feclearexcept(FE_INVALID);
+  }
+  const nd4c_status status = run_and_mend(node, call);
+  if (was_set) {
+    (void)feraiseexcept(FE_INVALID);
+  }
+  return status;
 }

@@ -98,12 +98,12 @@
 #define TALL_EIGHT(vectors, along, load, spread, fused)                                                       \
   TALL_EIGHTH(vectors, 0, along, load, spread, fused)                                                         \
   TALL_EIGHTH(vectors, 1, along, load, spread, fused)                                                         \
-  TALL_EIGHTH(vectors, 2, along, load, spread, fused) TALL_EIGHTH(vectors, 3, along, load, spread, fused)     \
-      TALL_EIGHTH(vectors, 4, along, load, spread, fused) TALL_EIGHTH(vectors, 5, along, load, spread, fused) \
-          TALL_EIGHTH(vectors, 6, along, load, spread, fused)                                                 \
-              TALL_EIGHTH(vectors, 7, along, load, spread, fused) "add $8*" along                             \
-                                                                  ", %[a]\n\t"                                \
-                                                                  "add $8*" TALL_LINE ", %[b]\n\t"
+  TALL_EIGHTH(vectors, 2, along, load, spread, fused)                                                         \
+  TALL_EIGHTH(vectors, 3, along, load, spread, fused) TALL_EIGHTH(vectors, 4, along, load, spread, fused)     \
+      TALL_EIGHTH(vectors, 5, along, load, spread, fused) TALL_EIGHTH(vectors, 6, along, load, spread, fused) \
+          TALL_EIGHTH(vectors, 7, along, load, spread, fused) "add $8*" along                                 \
+                                                              ", %[a]\n\t"                                    \
+                                                              "add $8*" TALL_LINE ", %[b]\n\t"
 #define TALL_QUARTER(vectors, i, place, size, load, spread, fused) \
   TALL_BESIDE(vectors, #i "*" TALL_LINE "(%[b])", place, size, load, spread, fused)
 #define TALL_FOUR_PANEL(vectors, size, load, spread, fused)              \
