@@ -7,7 +7,7 @@ build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libope
 # transforms.
 engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
-# A linker that takes a third of the usual one's time for the programs of the tests.
+# A linker that takes half of the usual one's time for the programs of the tests.
 link_packages=(mold)
 # Libraries that decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests
 # need them.
