@@ -105,6 +105,50 @@ static const attention_case cases[] = {
      .mask = ADDED,
      .mask_shape = {1, 1, 34, 77},
      .order = SWAPPED},
+    /* few queries read a head of keys */
+    {.batch = 2, .q_heads = 8, .kv_heads = 4, .queries = 1, .keys = 300, .head = 64, .v_head = 64},
+    {.batch = 1, .q_heads = 4, .kv_heads = 1, .queries = 1, .keys = 131, .head = 19, .v_head = 37, .packed = true},
+    {.batch = 2, .q_heads = 2, .kv_heads = 2, .queries = 3, .keys = 129, .head = 40, .v_head = 71, .scale = -0.3},
+    {.batch = 1, .q_heads = 2, .kv_heads = 2, .queries = 4, .keys = 5, .head = 5, .v_head = 3, .order = SPARSE},
+    {.batch = 1,
+     .q_heads = 2,
+     .kv_heads = 1,
+     .queries = 2,
+     .keys = 9,
+     .head = 64,
+     .v_head = 64,
+     .past = 260,
+     .causal = true},
+    {.batch = 1,
+     .q_heads = 2,
+     .kv_heads = 2,
+     .queries = 3,
+     .keys = 290,
+     .head = 33,
+     .v_head = 32,
+     .left = 9,
+     .right = 140},
+    {.batch = 2, .q_heads = 2, .kv_heads = 2, .queries = 1, .keys = 150, .head = 32, .v_head = 16, .lengths = true},
+    {.batch = 2,
+     .q_heads = 2,
+     .kv_heads = 2,
+     .queries = 4,
+     .keys = 137,
+     .head = 32,
+     .v_head = 48,
+     .mask = CHOSEN,
+     .mask_shape = {2, 1, 4, 137}},
+    {.batch = 2,
+     .q_heads = 4,
+     .kv_heads = 2,
+     .queries = 1,
+     .keys = 200,
+     .head = 32,
+     .v_head = 64,
+     .mask = ADDED,
+     .mask_shape = {2, 4, 1, 200},
+     .softcap = 1.5},
+    {.batch = 1, .q_heads = 2, .kv_heads = 2, .queries = 2, .keys = 140, .head = 16, .v_head = 16, .order = SWAPPED},
     {.batch = 1, .q_heads = 2, .kv_heads = 1, .queries = 70, .keys = 2200, .head = 512, .v_head = 8}, /* more than a
                                                                                          worker keeps */
 };
@@ -274,6 +318,27 @@ static void own_numbers_that_are_not_finite(void **state) {
   }
 }
 
+/* The mask leaves out every tenth key, whose value then does not matter. */
+static void few_queries_and_numbers_that_are_not_finite(void **state) {
+  static const double specials[] = {NAN, INFINITY, -INFINITY};
+  (void)state;
+  for (int i = 0; i < OWN_DTYPES * 3 * 2; i++) {
+    const attention_case *c = &cases[22];
+    const own_dtype *d = &own_dtypes[i % OWN_DTYPES];
+    const int64_t key = 150 + i / (OWN_DTYPES * 3);
+    call_frame frame = {.output.rank = 0};
+    assert_int_equal(c->queries, 1);
+    make(c, d->dtype, &frame);
+    const operand *v = &frame.operands[ND4C_IN_attention_v];
+    put(v, key * v->strides[2] + 5 * v->strides[3], specials[i / OWN_DTYPES % 3]);
+    compare(c, own_kernel(), d->error, &frame);
+    double *got = result_numbers(&frame);
+    assert_int_equal(isfinite(got[5]) != 0, key == 150);
+    free(got);
+    release(&frame);
+  }
+}
+
 /* Shares from 1 down to e^-91: the values are those of a unit matrix, so that each result is a share. */
 static void shares_of_every_size(void **state) {
   enum { KEYS = 1024 };
@@ -344,9 +409,12 @@ static void refusals_have_reasons(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_size_mask_and_dtype),     cmocka_unit_test(own_numbers_that_are_not_finite),
-      cmocka_unit_test(shares_of_every_size),        cmocka_unit_test(any_size_and_mask),
-      cmocka_unit_test(numbers_that_are_not_finite), cmocka_unit_test(refusals_have_reasons)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_size_mask_and_dtype),
+                                     cmocka_unit_test(own_numbers_that_are_not_finite),
+                                     cmocka_unit_test(few_queries_and_numbers_that_are_not_finite),
+                                     cmocka_unit_test(shares_of_every_size),
+                                     cmocka_unit_test(any_size_and_mask),
+                                     cmocka_unit_test(numbers_that_are_not_finite),
+                                     cmocka_unit_test(refusals_have_reasons)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

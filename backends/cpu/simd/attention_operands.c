@@ -131,6 +131,7 @@ nd4c_attention_job nd4c_attention_read(const nd4c_call *call) {
   p->y_feature = j.y.feature;
   read_mask(&j, nd4c_cpu_input(call, ND4C_IN_attention_mask));
   j.rows = j.q_heads / j.kv_heads * j.queries;
+  p->few = j.rows <= ND4C_ATTEND_FEW;
   nd4c_attention_divide(&j, rows_for(&j, call->width > 1 ? call->width : 1));
   return j;
 }

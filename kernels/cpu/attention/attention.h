@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Most queries of a panel, and most runs of keys. */
-enum { ND4C_ATTEND_LANES = 128, ND4C_ATTEND_SPARE = 3, ND4C_ATTEND_RUNS = 2 };
+/* Most queries of a panel, and most runs of keys. FEW: queries that are computed one by one. */
+enum { ND4C_ATTEND_LANES = 128, ND4C_ATTEND_SPARE = 3, ND4C_ATTEND_RUNS = 2, ND4C_ATTEND_FEW = 4 };
 
 /* How operands are stored: as the numbers of the loops, or as halves that f32 computes with. */
 typedef enum nd4c_attend_storage { ND4C_ATTEND_PLAIN, ND4C_ATTEND_BFLOAT16, ND4C_ATTEND_FLOAT16 } nd4c_attend_storage;
@@ -36,6 +36,7 @@ typedef struct nd4c_attend_panel {
   nd4c_attend_storage storage;
   nd4c_attend_mask mask;
   bool mask_is_shared; /* all lanes have the same one */
+  bool few;            /* no other panel reads these keys, and this one has up to ND4C_ATTEND_FEW lanes */
   bool pairs;          /* multiply pairs of bfloat16, to which shares are rounded: the caller asked for a reduced
                           precision, the table has them, the processor has AVX-512 BF16 */
   int64_t head, v_head, lanes, runs;

@@ -201,8 +201,13 @@ static void NAME(open_part)(NAME(state) * s, const nd4c_attend_lane *lane, int64
   }
 }
 
+#include "kernels/cpu/attention/few.h"
+
 static void NAME(attend)(const nd4c_attend_panel *panel, void *buffer) {
   NAME(state) s[NAME(PARTS)];
+  if (NAME(is_few)(panel) && NAME(attend_few)(panel, buffer)) {
+    return;
+  }
   const int64_t parts = (panel->lanes + NAME(WIDE) - 1) / NAME(WIDE);
   const int64_t own = NAME(part_numbers)(panel->head, panel->v_head, panel->storage);
   const NAME(state) start = NAME(start)(panel, parts, buffer);
