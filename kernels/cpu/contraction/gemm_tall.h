@@ -95,15 +95,14 @@
               TALL_ROW_##vectors(#i "*" along "(%[a],%[three])", 3, spread, fused)                                 \
                   TALL_ROW_##vectors(#i "*" along "(%[a],%[row],4)", 4, spread, fused)                             \
                       TALL_ROW_##vectors(#i "*" along "(%[a],%[five])", 5, spread, fused)
-#define TALL_EIGHT(vectors, along, load, spread, fused)                                                       \
-  TALL_EIGHTH(vectors, 0, along, load, spread, fused)                                                         \
-  TALL_EIGHTH(vectors, 1, along, load, spread, fused)                                                         \
-  TALL_EIGHTH(vectors, 2, along, load, spread, fused)                                                         \
-  TALL_EIGHTH(vectors, 3, along, load, spread, fused) TALL_EIGHTH(vectors, 4, along, load, spread, fused)     \
-      TALL_EIGHTH(vectors, 5, along, load, spread, fused) TALL_EIGHTH(vectors, 6, along, load, spread, fused) \
-          TALL_EIGHTH(vectors, 7, along, load, spread, fused) "add $8*" along                                 \
-                                                              ", %[a]\n\t"                                    \
-                                                              "add $8*" TALL_LINE ", %[b]\n\t"
+#define TALL_TWO(vectors, i, j, along, load, spread, fused) \
+  TALL_EIGHTH(vectors, i, along, load, spread, fused) TALL_EIGHTH(vectors, j, along, load, spread, fused)
+#define TALL_FURTHER(along) "add $8*" along ", %[a]\n\tadd $8*" TALL_LINE ", %[b]\n\t"
+#define TALL_EIGHT(vectors, along, load, spread, fused) \
+  TALL_TWO(vectors, 0, 1, along, load, spread, fused)   \
+  TALL_TWO(vectors, 2, 3, along, load, spread, fused)   \
+  TALL_TWO(vectors, 4, 5, along, load, spread, fused)   \
+  TALL_TWO(vectors, 6, 7, along, load, spread, fused) TALL_FURTHER(along)
 #define TALL_QUARTER(vectors, i, place, size, load, spread, fused) \
   TALL_BESIDE(vectors, #i "*" TALL_LINE "(%[b])", place, size, load, spread, fused)
 #define TALL_FOUR_PANEL(vectors, size, load, spread, fused)              \
