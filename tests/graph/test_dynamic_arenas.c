@@ -85,6 +85,31 @@ static void runs_at_once_have_an_arena_each(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* What replaces an arena that is too small serves the next sizes, too. */
+static void an_arena_that_grows_has_room_to_spare(void **state) {
+  (void)state;
+  enum { BYTES = 64 << 10, SPARE = 4 };
+  nd4c_device *host = NULL;
+  nd4c_storage *first = NULL, *second = NULL, *third = NULL;
+  nd4c_plan_arenas arenas;
+  CHECK_OK(nd4c_device_find("cpu:0", &host));
+  nd4c_arenas_init(&arenas, host);
+  nd4c_arenas_want(&arenas, BYTES);
+  CHECK_OK(nd4c_arenas_take(&arenas, BYTES, &first));
+  assert_in_range(first->bytes, BYTES, SPARE * BYTES - 1);
+  const int64_t earlier = first->bytes;
+  nd4c_arenas_give(&arenas, first);
+  nd4c_arenas_want(&arenas, earlier + 1);
+  CHECK_OK(nd4c_arenas_take(&arenas, earlier + 1, &second));
+  assert_true(second->bytes >= SPARE * earlier);
+  assert_int_equal(nd4c_arenas_bytes(&arenas), second->bytes); /* the first one is gone */
+  nd4c_arenas_give(&arenas, second);
+  CHECK_OK(nd4c_arenas_take(&arenas, SPARE * earlier, &third));
+  assert_ptr_equal(third, second);
+  nd4c_arenas_give(&arenas, third);
+  nd4c_arenas_free(&arenas);
+}
+
 static void a_large_arena_goes_with_its_binding(void **state) {
   (void)state;
   const nd4c_plan_options least = {.struct_size = sizeof least, .binding_bytes = 1};
@@ -171,6 +196,7 @@ int main(void) {
       cmocka_unit_test(sizes_share_an_arena),
       cmocka_unit_test(sizes_alternate_in_one_arena),
       cmocka_unit_test(runs_at_once_have_an_arena_each),
+      cmocka_unit_test(an_arena_that_grows_has_room_to_spare),
       cmocka_unit_test(a_large_arena_goes_with_its_binding),
       cmocka_unit_test(choices_go_with_their_bindings),
       cmocka_unit_test_setup_teardown(arenas_do_not_stay_in_the_cache, stub_test_begin, stub_test_end),

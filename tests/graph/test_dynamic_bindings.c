@@ -345,6 +345,47 @@ static void bindings_follow_the_configuration(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static const nd4c_choice *choice_of(const nd4c_plan *plan, nd4c_op op) {
+  const nd4c_plan *bound = nd4c_bindings_latest(plan->dynamic)->plan;
+  const nd4c_choice *found = NULL;
+  for (int32_t i = 0; i < bound->step_count && found == NULL; i++) {
+    found = bound->steps[i].call.op->op == op ? bound->steps[i].choice : NULL;
+  }
+  return found;
+}
+
+/* Results of equal extents with other margins: n before the columns and m behind them. What a kernel has prepared for
+ * one binding's attributes serves no other binding's. */
+static void attributes_of_dims_tell_choices_apart(void **state) {
+  (void)state;
+  enum { SUM = 4 };
+  builder b = {0};
+  CHECK_OK(nd4c_graph_create(&b.graph));
+  CHECK_OK(nd4c_graph_dim(b.graph, "n", 0, SUM, &b.n));
+  CHECK_OK(nd4c_graph_dim(b.graph, "m", 0, SUM, &b.m));
+  nd4c_value x = check_input(b.graph, "x", 2, (int64_t[]){5, 6});
+  nd4c_attr pads[] = {check_ints("pads", (int64_t[]){1, b.n, 1, b.m}, 4)};
+  CHECK_OK(nd4c_graph_output(b.graph, "y", check_op(b.graph, ND4C_OP_pad, &x, 1, pads, 1)));
+  nd4c_value k = check_input(b.graph, "k", 2, (int64_t[]){b.n, b.m}); /* inputs tell what the dims are */
+  CHECK_OK(nd4c_graph_output(b.graph, "k", check_unary(b.graph, ND4C_OP_exp, k)));
+  nd4c_plan *plan = make_plan(b.graph, NULL);
+  const nd4c_choice *choices[SUM + 1];
+  for (int64_t n = 0; n <= SUM; n++) {
+    const int64_t dims[] = {n, SUM - n};
+    sample s = make_sample(b.graph, dims, NULL);
+    check_sample(plan, &s, "margins", dims);
+    free_sample(&s);
+    choices[n] = choice_of(plan, ND4C_OP_pad);
+    assert_non_null(choices[n]);
+    for (int64_t i = 0; i < n; i++) {
+      assert_ptr_not_equal(choices[i], choices[n]);
+    }
+  }
+  assert_int_equal(bindings_of(plan).kept, SUM + 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(b.graph);
+}
+
 /* -- memory and threads -------------------------------------------------------------------------------------------- */
 
 /* Each allocation of a binding fails in turn: the run is refused, and the plan serves old and new sizes. */
@@ -416,6 +457,7 @@ int main(void) {
       cmocka_unit_test(phases_follow_the_extents),
       cmocka_unit_test(bindings_leave_the_plan_its_constants),
       cmocka_unit_test(bindings_follow_the_configuration),
+      cmocka_unit_test(attributes_of_dims_tell_choices_apart),
       cmocka_unit_test(a_binding_without_memory_leaves_the_plan_usable),
       cmocka_unit_test(threads_run_different_sizes),
   };

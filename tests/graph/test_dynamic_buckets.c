@@ -109,6 +109,47 @@ static void a_growing_sequence_keeps_its_memory(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static const nd4c_choice *choice_of_product(const nd4c_plan *plan) {
+  const nd4c_plan *bound = nd4c_bindings_latest(plan->dynamic)->plan;
+  const nd4c_choice *found = NULL;
+  for (int32_t i = 0; i < bound->step_count && found == NULL; i++) {
+    found = bound->steps[i].call.op->op == ND4C_OP_matmul ? bound->steps[i].choice : NULL;
+  }
+  return found;
+}
+
+/* A kernel that prepares itself for extents, as that of float16 does, prepares itself no more where those of other
+ * steps change. */
+static void steps_of_the_same_extents_keep_their_choice(void **state) {
+  (void)state;
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true, .buckets = "8"};
+  const nd4c_attr half = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_FLOAT16}};
+  const nd4c_attr single = {.name = "dtype", .value = {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_FLOAT32}};
+  builder b = {0};
+  CHECK_OK(nd4c_graph_create(&b.graph));
+  CHECK_OK(nd4c_graph_dim(b.graph, "n", 1, -1, &b.n));
+  CHECK_OK(nd4c_graph_dim(b.graph, "m", 1, -1, &b.m));
+  nd4c_value x = check_input(b.graph, "x", 3, (int64_t[]){b.n, 6, 6}), k = check_input(b.graph, "k", 1, &b.m);
+  x = check_op(b.graph, ND4C_OP_cast, &x, 1, &half, 1);
+  x = check_binary(b.graph, ND4C_OP_matmul, x, x);
+  CHECK_OK(nd4c_graph_output(b.graph, "y", check_op(b.graph, ND4C_OP_cast, &x, 1, &single, 1)));
+  CHECK_OK(nd4c_graph_output(b.graph, "k", check_unary(b.graph, ND4C_OP_exp, k)));
+  nd4c_plan *plan = make_plan(b.graph, &options);
+  const nd4c_choice *first = NULL;
+  for (int64_t m = 5; m <= 8; m++) {
+    const int64_t dims[] = {5, m};
+    sample s = make_sample(b.graph, dims, &options);
+    check_sample(plan, &s, "a size", dims);
+    free_sample(&s);
+    first = first == NULL ? choice_of_product(plan) : first;
+    assert_non_null(first);
+    assert_ptr_equal(choice_of_product(plan), first);
+  }
+  assert_int_equal(bindings_of(plan).made, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(b.graph);
+}
+
 /* Each dim has its own buckets, or none. An extent of 1 is a bucket by itself. */
 static void dims_have_their_own_buckets(void **state) {
   (void)state;
@@ -287,11 +328,17 @@ static void threads_share_a_bucket(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_of_a_bucket_are_right), cmocka_unit_test(a_growing_sequence_keeps_its_memory),
-      cmocka_unit_test(dims_have_their_own_buckets), cmocka_unit_test(profiles_go_on),
-      cmocka_unit_test(buckets_stay_within_bounds),  cmocka_unit_test(a_guard_may_refuse_the_largest_sizes),
-      cmocka_unit_test(policies_are_checked),        cmocka_unit_test(shorter_counts_are_filled_in),
-      cmocka_unit_test(memory_may_run_out),          cmocka_unit_test(threads_share_a_bucket),
+      cmocka_unit_test(sizes_of_a_bucket_are_right),
+      cmocka_unit_test(a_growing_sequence_keeps_its_memory),
+      cmocka_unit_test(steps_of_the_same_extents_keep_their_choice),
+      cmocka_unit_test(dims_have_their_own_buckets),
+      cmocka_unit_test(profiles_go_on),
+      cmocka_unit_test(buckets_stay_within_bounds),
+      cmocka_unit_test(a_guard_may_refuse_the_largest_sizes),
+      cmocka_unit_test(policies_are_checked),
+      cmocka_unit_test(shorter_counts_are_filled_in),
+      cmocka_unit_test(memory_may_run_out),
+      cmocka_unit_test(threads_share_a_bucket),
   };
   return cmocka_run_group_tests_name("dynamic_buckets", tests, NULL, NULL);
 }

@@ -100,6 +100,20 @@ static void concats_that_stay_steps(void **state) {
   check_joins(graph, check_binary(graph, ND4C_OP_add, joined, make_conv(graph, part, 32, 8, 3)), 0, true);
 }
 
+/* A part that is an output has no gaps either, whichever of the outputs it is. The other one, which comes first, has
+ * the order that concats in place need. */
+static void parts_that_are_outputs(void **state) {
+  (void)state;
+  for (int32_t last = 0; last < 2; last++) {
+    nd4c_value x = ND4C_VALUE_NONE;
+    nd4c_graph *graph = start(&x);
+    nd4c_value part = make_conv(graph, x, CHANNELS, 32, 3), other = make_conv(graph, x, CHANNELS, 32, 3);
+    nd4c_value joined = make_conv(graph, make_concat(graph, other, part), 64, 8, 1);
+    CHECK_OK(nd4c_graph_output(graph, "first", last ? joined : part));
+    check_joins(graph, last ? part : joined, 0, true);
+  }
+}
+
 /* A part that two concats read, or one concat reads twice, is at one place only. */
 static void parts_of_two_concats(void **state) {
   (void)state;
@@ -155,10 +169,13 @@ static void outputs_keep_c_order(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_of_parts),         cmocka_unit_test(parts_of_single_cells),
-      cmocka_unit_test(parts_that_are_resized), cmocka_unit_test(concats_that_stay_steps),
-      cmocka_unit_test(parts_of_two_concats),   cmocka_unit_test(transposed_convs_have_the_order_of_convs),
-      cmocka_unit_test(outputs_keep_c_order)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_parts),
+                                     cmocka_unit_test(parts_of_single_cells),
+                                     cmocka_unit_test(parts_that_are_resized),
+                                     cmocka_unit_test(concats_that_stay_steps),
+                                     cmocka_unit_test(parts_that_are_outputs),
+                                     cmocka_unit_test(parts_of_two_concats),
+                                     cmocka_unit_test(transposed_convs_have_the_order_of_convs),
+                                     cmocka_unit_test(outputs_keep_c_order)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,9 +205,49 @@ static void empty_values_have_no_place(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* The devices of the nodes of the graph below. */
+/* The devices of the nodes of the graphs below. */
 static nd4c_device *by_number(void *user, const nd4c_plan_node *node) {
   return ((nd4c_device *const *)user)[node->index];
+}
+
+/* A value that another device reads has an array of its own, whichever operand it is: the arena's next value may take
+ * its bytes while the copy is under way. */
+static void check_operand(int32_t place) {
+  nd4c_device *devices[] = {stub_device, cpu, cpu, stub_device, stub_device};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape);
+  nd4c_value crossing = check_unary(graph, ND4C_OP_square, x), home = check_unary(graph, ND4C_OP_exp, x);
+  nd4c_value read = place == 0 ? check_binary(graph, ND4C_OP_subtract, crossing, home)
+                               : check_binary(graph, ND4C_OP_subtract, home, crossing);
+  CHECK_OK(nd4c_graph_output(graph, "y", read));
+  nd4c_value other = check_unary(graph, ND4C_OP_tanh, crossing);
+  CHECK_OK(nd4c_graph_output(graph, "z", check_unary(graph, ND4C_OP_sin, other)));
+  nd4c_placement placement = {.struct_size = sizeof placement, .device_of = by_number, .user = devices};
+  nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true, .placement = &placement};
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, cpu_context, &options, &plan));
+  assert_int_equal(plan->slots[crossing].kind, ND4C_SLOT_OWN);
+  assert_int_equal(plan->slots[home].kind, ND4C_SLOT_ARENA);
+  assert_int_equal(plan->slots[other].kind, ND4C_SLOT_ARENA);
+  nd4c_array *inputs[1], *right[2] = {NULL}, *results[2] = {NULL};
+  check_make_inputs(graph, 7, inputs);
+  check_evaluate(graph, inputs, right);
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){inputs[0]}, 1, results, 2));
+  for (int32_t i = 0; i < 2; i++) {
+    assert_true(check_difference(right[i], results[i]) <= 1e-5);
+  }
+  check_release(inputs, 1);
+  check_release(right, 2);
+  check_release(results, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void values_that_cross_have_their_own_arrays(void **state) {
+  (void)state;
+  check_operand(0);
+  check_operand(1);
 }
 
 /* A step that may reuse the block of an input must not take an empty value of another device for a block in its own
@@ -371,6 +411,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(alternating_nodes_copy_what_is_needed, settle),
                                      cmocka_unit_test_teardown(a_callback_places_nodes_on_three_devices, settle),
                                      cmocka_unit_test_teardown(who_cannot_leaves_the_node_to_the_plan, settle),
+                                     cmocka_unit_test_teardown(values_that_cross_have_their_own_arrays, settle),
                                      cmocka_unit_test_teardown(empty_values_have_no_place, settle),
                                      cmocka_unit_test_teardown(empty_values_take_no_block_of_another_device, settle),
                                      cmocka_unit_test_teardown(reshaped_outputs_are_written_in_their_own_shape, settle),

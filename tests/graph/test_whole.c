@@ -212,6 +212,28 @@ static void plans_use_whole_buffers(void **state) {
   nd4c_array_release(large);
 }
 
+/* Each allocation of a plan fails once: it is refused. */
+static void plans_may_lack_memory(void **state) {
+  (void)state;
+  nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 4, -1, 1);
+  nd4c_graph *graph = make_graph(w);
+  int32_t failures = 0;
+  for (int64_t skip = 0, reached = 1; reached != 0; skip++) {
+    nd4c_plan *plan = NULL;
+    const int64_t asked = nd4c_allocation_count();
+    nd4c_allocation_fail_at(skip);
+    const nd4c_status status = nd4c_plan_create(graph, stub_context, NULL, &plan);
+    nd4c_allocation_fail_at(-1);
+    reached = nd4c_allocation_count() - asked > skip;
+    assert_true(status == ND4C_OK ? plan != NULL && plan->whole : status == ND4C_MEMORY && plan == NULL);
+    failures += status != ND4C_OK;
+    nd4c_plan_destroy(plan);
+  }
+  assert_true(failures > 20);
+  nd4c_graph_destroy(graph);
+  nd4c_array_release(w);
+}
+
 /* The same in mode arrays, half of it on the host. */
 static void placed_plans_use_whole_buffers(void **state) {
   (void)state;
@@ -341,6 +363,7 @@ int main(void) {
       TEST(failures_leave_the_given_array),
       TEST(forbidden_copies_stay_forbidden),
       TEST(plans_use_whole_buffers),
+      TEST(plans_may_lack_memory),
       TEST(placed_plans_use_whole_buffers),
       TEST(views_on_the_host_are_copied),
       TEST(views_without_kernels_are_copied_by_the_host),

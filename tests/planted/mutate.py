@@ -161,7 +161,7 @@ def trace_all(runner, units):
 def key_of(site):
     """Names a mutant by its text, so that it keeps its name when other lines change."""
     original = " ".join(site.original.split())
-    return f"{site.file} | {site.function} | {site.kind} | {original} -> {' '.join(site.changed.split())}"
+    return f"{site.file} | {site.function} | {site.kind} | {original} -> {' '.join(site.changed.split())}".rstrip()
 
 
 def read_equivalent():

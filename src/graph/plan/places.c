@@ -135,17 +135,23 @@ static nd4c_slot *root_of(const nd4c_plan *plan, nd4c_value value) {
   return &plan->slots[plan->slots[value].root];
 }
 
-/* True if a step of another device than the slot's own reads the root's memory. */
-static bool is_read_elsewhere(const nd4c_plan *plan, const nd4c_slot *root, int32_t home, int32_t place) {
-  for (int32_t i = 0; i < plan->step_count; i++) {
-    const nd4c_step *step = &plan->steps[i];
-    for (int32_t k = 0; step->place != home && (place < 0 || step->place == place) && k < step->input_count; k++) {
-      if (step->inputs[k] >= 0 && root_of(plan, step->inputs[k]) == root) {
-        return true;
-      }
-    }
+static bool reads(const nd4c_plan *plan, const nd4c_step *step, const nd4c_slot *root) {
+  bool found = false;
+  for (int32_t i = 0; i < step->input_count && !found; i++) {
+    const nd4c_value value = step->inputs[i];
+    found = value >= 0 && root_of(plan, value) == root;
   }
-  return false;
+  return found;
+}
+
+/* True if a step of another device than the slot's own reads the root's memory. `place`: of this device; -1: of any. */
+static bool is_read_elsewhere(const nd4c_plan *plan, const nd4c_slot *root, int32_t home, int32_t place) {
+  bool found = false;
+  for (int32_t i = 0; i < plan->step_count && !found; i++) {
+    const nd4c_step *step = &plan->steps[i];
+    found = step->place != home && (place < 0 || step->place == place) && reads(plan, step, root);
+  }
+  return found;
 }
 
 void nd4c_plan_split_slots(nd4c_plan *plan) {

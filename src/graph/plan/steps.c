@@ -221,8 +221,7 @@ static const nd4c_step *previous_step(const nd4c_plan *plan, const nd4c_step *st
 }
 
 static bool has_same_attrs(const nd4c_step *a, const nd4c_step *b) {
-  return a->call.attrs == b->call.attrs || (a->call.attrs != NULL && b->call.attrs != NULL &&
-                                            nd4c_attrs_equal(a->call.op->attr_count, a->call.attrs, b->call.attrs));
+  return nd4c_attrs_equal(a->call.op->attr_count, a->call.attrs, b->call.attrs);
 }
 
 static bool has_same_operands(const nd4c_step *a, const nd4c_step *b) {
