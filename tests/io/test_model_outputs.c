@@ -170,6 +170,35 @@ static void gives_a_row_of_one(void **state) {
   nd4c_model_close(model);
 }
 
+/* The report shows the first classes, and counts the others. */
+static void many_classes_are_counted(void **state) {
+  (void)state;
+  static wire_bytes bytes, graph;
+  static const int64_t counts[] = {16, 17, 19};
+  static const char *const ends[] = {"\n", " and 1 more\n", " and 3 more\n"};
+  for (int i = 0; i < 3; i++) {
+    char labels[64] = "", line[256];
+    for (int64_t k = 0; k < counts[i]; k++) {
+      (void)snprintf(labels + strlen(labels), sizeof labels - strlen(labels), k > 0 ? " %d" : "%d", (int)k);
+    }
+    graph = (wire_bytes){0};
+    build_zip_map(&graph, "x", "maps", NULL, labels);
+    build_maps(&graph, "maps");
+    finish(&bytes, &graph, 1, &counts[i]);
+    nd4c_model *model = open_model(&bytes);
+    nd4c_array *x = NULL, *y = NULL;
+    assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 1, &counts[i], NULL, &x), ND4C_OK);
+    const nd4c_array *const given[] = {x};
+    assert_int_equal(nd4c_model_run(model, NULL, (const char *const[]){"x"}, given, 1, &y, 1), ND4C_OK);
+    (void)snprintf(line, sizeof line, "a column for each class: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15%s",
+                   ends[i]);
+    expect_report(model, line);
+    nd4c_array_release(x);
+    nd4c_array_release(y);
+    nd4c_model_close(model);
+  }
+}
+
 static void expect_refusal(const wire_bytes *bytes, nd4c_status status, const char *words) {
   nd4c_model *model = NULL;
   const nd4c_status given = nd4c_model_open_memory(bytes->bytes, bytes->size, NULL, NULL, NULL, &model);
@@ -280,11 +309,9 @@ static void tells_of_declared_shapes_that_do_not_hold(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gives_the_probabilities),
-      cmocka_unit_test(gives_a_row_of_one),
-      cmocka_unit_test(refuses_what_needs_maps),
-      cmocka_unit_test(refuses_another_number_of_columns),
-      cmocka_unit_test(tells_of_declared_shapes_that_do_not_hold),
+      cmocka_unit_test(gives_the_probabilities),           cmocka_unit_test(gives_a_row_of_one),
+      cmocka_unit_test(many_classes_are_counted),          cmocka_unit_test(refuses_what_needs_maps),
+      cmocka_unit_test(refuses_another_number_of_columns), cmocka_unit_test(tells_of_declared_shapes_that_do_not_hold),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,6 +178,37 @@ static void files_keep_everything(void **state) {
   nd4c_datum_release(sequence);
 }
 
+/* The number that a file gives for what a sequence or an optional holds (SequenceProto.DataType and
+ * OptionalProto.DataType of ONNX). */
+static int type_of_items(const nd4c_datum *datum) {
+  static const unsigned char name[] = {0x0a, 4, 'n', 'a', 'm', 'e', 0x10};
+  unsigned char bytes[FILE_SIZE];
+  assert_true(write_and_load(datum, bytes) > sizeof name);
+  assert_memory_equal(bytes, name, sizeof name);
+  return bytes[sizeof name];
+}
+
+static void files_tell_the_type_of_items(void **state) {
+  (void)state;
+  enum { TENSOR = 1, SEQUENCE = 3, OPTIONAL = 5 };
+  nd4c_datum *sequence = sequence_datum(2), *empty = sequence_datum(0), *one = array_datum(1);
+  nd4c_datum *nested = NULL, *optionals = NULL, *of_array = NULL, *of_sequence = NULL;
+  expect_status(nd4c_datum_of_sequence(ND4C_FLOAT32, &sequence, 1, &nested), ND4C_OK, "");
+  expect_status(nd4c_datum_of_optional(one, &of_array), ND4C_OK, "");
+  expect_status(nd4c_datum_of_optional(sequence, &of_sequence), ND4C_OK, "");
+  expect_status(nd4c_datum_of_sequence(ND4C_FLOAT32, &of_array, 1, &optionals), ND4C_OK, "");
+  assert_int_equal(type_of_items(sequence), TENSOR);
+  assert_int_equal(type_of_items(empty), TENSOR);
+  assert_int_equal(type_of_items(nested), SEQUENCE);
+  assert_int_equal(type_of_items(optionals), OPTIONAL);
+  assert_int_equal(type_of_items(of_array), TENSOR);
+  assert_int_equal(type_of_items(of_sequence), SEQUENCE);
+  nd4c_datum *const made[] = {nested, optionals, of_array, of_sequence, sequence, empty, one};
+  for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+    nd4c_datum_release(made[i]);
+  }
+}
+
 /* Every prefix of a file, and the file with each byte changed, is read or refused. */
 static void reads_or_refuses_anything(void **state) {
   (void)state;
@@ -320,6 +351,7 @@ int main(void) {
                                      cmocka_unit_test(holds_many_items),
                                      cmocka_unit_test(refuses_misuse),
                                      cmocka_unit_test(files_keep_everything),
+                                     cmocka_unit_test(files_tell_the_type_of_items),
                                      cmocka_unit_test(reads_or_refuses_anything),
                                      cmocka_unit_test(refuses_bad_files),
                                      cmocka_unit_test(models_take_and_give_sequences),
