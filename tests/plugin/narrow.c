@@ -1,8 +1,9 @@
 /* A plug-in with one synchronous device that computes little, or in an unusual way; NARROW says which: "multiply" has a
  * kernel for that alone, "scratch" adds in host memory and a device buffer that it asks for, "prepare" has a kernel
- * that declines in prepare, with a lower-priority one that does not, "crowd" has forty that multiply, "compilers" has
- * two compilers, one for multiply above one for add, "one compiler" that for multiply alone, "nothing" neither a kernel
- * nor a compiler. It includes only nd4c/plugin.h of nd4c. */
+ * that declines in prepare, with a lower-priority one that does not, "crowd" has forty that multiply, "fails" has one
+ * that gives a status below 0 in its first element as its own, "compilers" has two compilers, one for multiply above
+ * one for add, "one compiler" that for multiply alone, "nothing" neither a kernel nor a compiler. It includes only
+ * nd4c/plugin.h of nd4c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,12 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+/* It writes nothing if it fails. */
+static nd4c_status run_or_fail(const nd4c_call *call) {
+  const float first = elements(&call->inputs[0])[0];
+  return first < 0 ? the_host->fail((nd4c_status)-first, "narrow: the first element says so") : run(call);
+}
+
 static nd4c_status prepare_nothing(const nd4c_call *call, void **state) {
   (void)call;
   (void)state;
@@ -139,9 +146,10 @@ static const nd4c_kernel multiply = KERNEL("multiply", .name = "narrow.multiply"
                          scratch = KERNEL("add", .name = "narrow.scratch", .scratch_bytes = scratch_bytes,
                                           .device_scratch = device_scratch, .run = run_in_scratch),
                          declining = KERNEL("add", .name = "narrow.declining", .prepare = prepare_nothing, .run = run),
+                         failing = KERNEL("multiply", .name = "narrow.fails", .run = run_or_fail),
                          above = KERNEL("add", .name = "narrow.above", .priority = 1, .run = run);
-static const nd4c_kernel *const lists[][3] = {{&multiply}, {&scratch}, {&above, &declining}};
-static const nd4c_kernel *const *const families[][1] = {{lists[0]}, {lists[1]}, {lists[2]}};
+static const nd4c_kernel *const lists[][3] = {{&multiply}, {&scratch}, {&above, &declining}, {&failing}};
+static const nd4c_kernel *const *const families[][1] = {{lists[0]}, {lists[1]}, {lists[2]}, {lists[3]}};
 
 enum { CROWD = 40 };
 
@@ -248,7 +256,11 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) 
     contribution.compilers = compilers;
   } else if (!is("nothing")) {
     contribution.family_count = 1;
-    contribution.families = is("crowd") ? make_crowd() : families[is("scratch") ? 1 : is("prepare") ? 2 : 0];
+    contribution.families = is("crowd") ? make_crowd()
+                                        : families[is("scratch")   ? 1
+                                                   : is("prepare") ? 2
+                                                   : is("fails")   ? 3
+                                                                   : 0];
   }
   *out = &provider;
   return ND4C_OK;

@@ -84,9 +84,34 @@ static nd4c_status plan_in_order(nd4c_context *context, nd4c_device *device, flo
   return status;
 }
 
+/* A kernel of a synchronous device that lacks memory, or refuses arguments, has written nothing: the given result keeps
+ * its value. After another failure it has none. The result counts the calls for which this is so, two for each
+ * status. */
+static nd4c_status fail_in_turn(nd4c_context *context, nd4c_device *device, float *result) {
+  static const nd4c_status told[] = {ND4C_MEMORY, ND4C_MEMORY_CAP, ND4C_INDEX, ND4C_DEVICE};
+  const int64_t size = 5;
+  nd4c_array *one = NULL, *y = NULL;
+  nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &size, 1, device, &one);
+  for (size_t i = 0; i < 2 * sizeof told / sizeof *told && status == ND4C_OK; i++) {
+    nd4c_array *code = NULL;
+    float values[5] = {0};
+    status = nd4c_array_full(ND4C_FLOAT32, 1, &size, -told[i / 2], device, &code);
+    status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &size, 7, device, &y) : status;
+    const bool failed = status == ND4C_OK && nd4c_multiply_on(context, code, one, &y) == told[i / 2];
+    const nd4c_status read = nd4c_array_read(y, values, sizeof values);
+    *result += failed && (told[i / 2] == ND4C_DEVICE ? read == ND4C_DEVICE : read == ND4C_OK && values[4] == 7);
+    nd4c_array_release(code);
+    nd4c_array_release(y);
+    y = NULL;
+  }
+  nd4c_array_release(one);
+  return status;
+}
+
 static nd4c_status call(const char *what, nd4c_context *context, nd4c_device *device, float *result) {
   return strstr(what, "order") != NULL ? compute_in_order(context, device, result)
          : strcmp(what, "plan") == 0   ? plan_in_order(context, device, result)
+         : strcmp(what, "fails") == 0  ? fail_in_turn(context, device, result)
                                        : compute(context, device, strcmp(what, "add") == 0, result);
 }
 
@@ -133,6 +158,7 @@ static const struct {
      "strict order",
      {"narrow.crowd39 (engine narrow): wants contiguous operands", "nothing on narrow:0"}},
     {"NARROW=multiply", "plan", {"initialised", "plan: 73609; "}},
+    {"NARROW=fails", "fails", {"initialised", "fails: 8; "}},
     {"NARROW=nothing", "multiply", {"the backend has neither a kernel nor a compiler", "multiply: 0; "}},
 };
 
