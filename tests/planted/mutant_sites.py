@@ -125,13 +125,24 @@ class Finder:
         self.add((place[0], place[1] + 1), "statement", function, "", statement=True)
 
     def bound(self, cursor, function):
-        """One round less of a loop that counts."""
+        """One round less of a loop that counts. Of `i < n && more` only the comparison changes."""
+        for child in list(cursor.get_children())[:-1]:
+            for place in self.terms(child):
+                match = re.fullmatch(r"(\w+) < (.+)", self.read(place), re.S)
+                if match:
+                    self.add(place, "bound", function, f"{match.group(1)} < ({match.group(2)}) - 1")
+
+    def terms(self, cursor):
+        """The places of what a condition joins by && and ||, without parentheses around it."""
         children = list(cursor.get_children())
-        for child in children[:-1]:
-            place = self.offsets(child) if child.kind == Kind.BINARY_OPERATOR else None
-            match = re.fullmatch(r"(\w+) < (.+)", self.read(place), re.S) if place is not None else None
-            if match:
-                self.add(place, "bound", function, f"{match.group(1)} < ({match.group(2)}) - 1")
+        if cursor.kind == Kind.UNEXPOSED_EXPR and len(children) == 1:
+            return self.terms(children[0])
+        place, parts = self.offsets(cursor), [self.offsets(child) for child in children]
+        if cursor.kind != Kind.BINARY_OPERATOR or place is None or len(parts) != 2 or None in parts:
+            return []
+        if self.read((parts[0][1], parts[1][0])).strip() in ("&&", "||"):
+            return [term for child in children for term in self.terms(child)]
+        return [place]
 
     # -- the walk --------------------------------------------------------------------------------------------------
 
