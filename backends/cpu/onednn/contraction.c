@@ -9,8 +9,11 @@
 #include "backends/cpu/support/contraction_strips.h"
 
 static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
+  if (x->tensor == NULL) { /* no addend: its extents are not written */
+    return true;
+  }
   bool plain = nd4c_cpu_matrices_dense(p, x, true) || nd4c_cpu_matrices_dense(p, x, false);
-  return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
+  return plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides);
 }
 
 /* Constant weights that fit the caches are read faster packed, where oneDNN packs them. */
