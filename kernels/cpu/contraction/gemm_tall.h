@@ -113,6 +113,10 @@
   "lea (%[a],%[row],4), %[a]\n\t"                                        \
   "add $4*" TALL_LINE ", %[b]\n\t"
 
+/* The text of a loop is longer than the strings that ISO C promises; compilers take it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
 /* steps: TALL_EIGHT or TALL_FOUR_PANEL, for which `row` is a_step. */
 #define TALL_ROUNDS(vectors, steps)                                                                                    \
   __asm__ volatile(TALL_ZEROS_##vectors                                                                                \
@@ -180,6 +184,8 @@ ND4C_INLINED int64_t NAME(tall_rounds)(int vectors, NAME(tall_a) lies, int64_t k
   *b_at = b;
   return k / steps * steps;
 }
+
+#pragma GCC diagnostic pop
 
 /* The sums of k products, for all elements of a strip. a_row, b_row: bytes from row to row. a_step: bytes from element
  * to element of a row of a. lies: a constant where this is called. */
