@@ -52,6 +52,13 @@ nd4c_status nd4c_axis_normalize(int64_t axis, int32_t rank, const char *what, in
 static inline int32_t nd4c_axis_index(int64_t axis, int32_t rank) {
   return (int32_t)(axis < 0 ? axis + rank : axis);
 }
+/* Whether the extents before the axis are 1, so that it is the first one in C order. */
+static inline bool nd4c_axis_comes_first(int32_t axis, const int64_t *shape) {
+  while (axis > 0 && shape[axis - 1] == 1) {
+    axis--;
+  }
+  return axis == 0;
+}
 /* "(2, 3)" into a buffer, cut with ... if too long; returns the buffer. */
 const char *nd4c_shape_text(int32_t rank, const int64_t *shape, char *buffer, size_t size);
 

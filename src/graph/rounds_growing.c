@@ -2,6 +2,7 @@
  * with all rows copied, a round gets an array that begins with the earlier rows. rounds_arrays.c asks for it. */
 #include <string.h>
 
+#include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
 #include "dispatch/routed.h"
@@ -14,10 +15,8 @@
 /* By the graph with dims, where numbers hold for all rounds, whose shapes and nodes' outputs its bindings share. */
 static void look_at(const nd4c_graph *graph, int32_t input, int32_t output, nd4c_rounds_growth *growth) {
   growth->rows = nd4c_graph_growth(graph, input, output, &growth->axis);
-  growth->grows = growth->rows > 0;
-  for (int32_t i = 0; i < growth->axis && growth->grows; i++) {
-    growth->grows = graph->values[graph->outputs.items[output].value].shape[i] == 1;
-  }
+  growth->grows =
+      growth->rows > 0 && nd4c_axis_comes_first(growth->axis, graph->values[graph->outputs.items[output].value].shape);
 }
 
 void nd4c_rounds_find_growth(const nd4c_plan *body, const nd4c_rounds *rounds, nd4c_rounds_growth *growth) {
@@ -73,30 +72,28 @@ nd4c_status nd4c_rounds_grow(const nd4c_rounds *rounds, nd4c_context *context, c
 
 /* -- moved axes ---------------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_rounds_turn(const nd4c_array *given, int32_t front, nd4c_array **view) {
+/* A view in which axis `front` comes first, or, `back`, one in which the first axis is number `front` again. */
+static nd4c_status view_turned(const nd4c_array *array, int32_t front, bool back, nd4c_array **view) {
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
-  for (int32_t i = 0; i < given->rank; i++) {
-    const int32_t from = i == 0 ? front : i <= front ? i - 1 : i;
-    shape[i] = given->shape[from];
-    strides[i] = given->strides[from];
+  for (int32_t i = 0; i < array->rank; i++) {
+    const int32_t apart = i == 0       ? front
+                          : i <= front ? i - 1
+                                       : i; /* where axis i of the turned array is in the other */
+    const int32_t from = back ? i : apart, to = back ? apart : i;
+    shape[to] = array->shape[from];
+    strides[to] = array->strides[from];
   }
-  return nd4c_array_view(given, given->rank, shape, strides, given->offset, view);
+  return nd4c_array_view(array, array->rank, shape, strides, array->offset, view);
 }
 
-static nd4c_status turn_back(const nd4c_array *turned, int32_t front, nd4c_array **view) {
-  int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
-  for (int32_t i = 0; i < turned->rank; i++) {
-    const int32_t to = i == 0 ? front : i <= front ? i - 1 : i;
-    shape[to] = turned->shape[i];
-    strides[to] = turned->strides[i];
-  }
-  return nd4c_array_view(turned, turned->rank, shape, strides, turned->offset, view);
+nd4c_status nd4c_rounds_turn(const nd4c_array *given, int32_t front, nd4c_array **view) {
+  return view_turned(given, front, false, view);
 }
 
 /* An array of its own, with the axes where they were. */
 static nd4c_status copy_last(nd4c_context *context, const nd4c_array *value, int32_t front, nd4c_array **own) {
   nd4c_array *view = NULL, *made = NULL;
-  ND4C_TRY(turn_back(value, front, &view));
+  ND4C_TRY(view_turned(value, front, true, &view));
   nd4c_status status = nd4c_array_empty(view->dtype, view->rank, view->shape, context->device, &made);
   status = status == ND4C_OK ? nd4c_call_inside(context, ND4C_OP_copy, view, &made) : status;
   nd4c_array_release(view);

@@ -189,16 +189,20 @@ ND4C_INLINED void NAME(few_columns)(int lanes, int vectors, bool whole, int64_t 
 }
 
 static void NAME(few_values)(const NAME(few) * f, const NAME(block) * b) {
-  enum { PAIR = 4 * NAME(LANES), SINGLE = 8 * NAME(LANES) };
+  enum { HALF = 4 * NAME(LANES), WHOLE = 8 * NAME(LANES) }; /* eight sums hide the latency of one */
   const int64_t n = f->s.panel->v_head;
   for (int64_t lane = 0, lanes; lane < f->s.panel->lanes; lane += lanes) {
     int64_t column = 0;
     lanes = f->s.panel->lanes - lane >= 2 ? 2 : 1;
-    for (; lanes == 2 && column + PAIR <= n; column += PAIR) {
-      NAME(few_columns)(2, 4, true, 0, f, lane, b, column);
-    }
-    for (; lanes == 1 && column + SINGLE <= n; column += SINGLE) {
+    for (; lanes == 1 && column + WHOLE <= n; column += WHOLE) {
       NAME(few_columns)(1, 8, true, 0, f, lane, b, column);
+    }
+    for (; column + HALF <= n; column += HALF) {
+      if (lanes == 2) {
+        NAME(few_columns)(2, 4, true, 0, f, lane, b, column);
+      } else {
+        NAME(few_columns)(1, 4, true, 0, f, lane, b, column);
+      }
     }
     for (; column + NAME(LANES) <= n; column += NAME(LANES)) {
       if (lanes == 2) {

@@ -27,7 +27,7 @@ typedef struct nd4c_gemm_ending {
   const void *bias;        /* added to each row; NULL: none */
   nd4c_gemm_matrix addend; /* added; data NULL: none */
   nd4c_inner_activation activation;
-  bool far; /* y is in no cache: rows are prefetched before they are written */
+  bool far; /* y is in no cache: loops may prefetch rows before they write them */
 } nd4c_gemm_ending;
 
 typedef struct nd4c_gemm_loops {

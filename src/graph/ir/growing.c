@@ -95,16 +95,10 @@ nd4c_status nd4c_graph_turn_growing(nd4c_graph *graph, int32_t input, int32_t ou
   const nd4c_value from = graph->inputs.items[input].value, to = graph->outputs.items[output].value;
   const int32_t nodes = graph->node_count, producer = graph->values[to].producer;
   int32_t axis = 0;
-  bool first = nd4c_graph_growth(graph, input, output, &axis) == 0;
   *front = 0;
-  if (first || !nd4c_extent_is_symbolic(graph->values[from].shape[axis])) {
-    return ND4C_OK;
-  }
-  first = true;
-  for (int32_t i = 0; i < axis; i++) {
-    first = first && graph->values[to].shape[i] == 1;
-  }
-  if (first) {
+  if (nd4c_graph_growth(graph, input, output, &axis) == 0 ||
+      !nd4c_extent_is_symbolic(graph->values[from].shape[axis]) ||
+      nd4c_axis_comes_first(axis, graph->values[to].shape)) {
     return ND4C_OK;
   }
   const turn by = make_turn(graph->values[to].rank, axis);

@@ -114,11 +114,8 @@ bool nd4c_plan_may_extend(const nd4c_plan *plan, int32_t input, int32_t output) 
   const nd4c_slot *from = &plan->slots[step->inputs[0]], *to = &plan->slots[step->outputs[0]];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   const int32_t axis = nd4c_axis_index(node->attrs[ND4C_ATTR_concat_axis].as.i, to->rank);
-  bool first = from->kind == ND4C_SLOT_INPUT && from->port == input && to->kind == ND4C_SLOT_OUTPUT;
-  for (int32_t i = 0; i < axis && first; i++) {
-    first = to->shape[i] == 1; /* in C order the input is then the first part of the output */
-  }
-  return first;
+  return from->kind == ND4C_SLOT_INPUT && from->port == input && to->kind == ND4C_SLOT_OUTPUT &&
+         nd4c_axis_comes_first(axis, to->shape); /* in C order the input is then the first part of the output */
 }
 
 /* Whether the values have the same dtype and as many elements, so that arrays of both may have one memory. */

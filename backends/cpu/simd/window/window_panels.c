@@ -15,8 +15,9 @@ enum { LEAST_TERMS = 129, LEAST_OUTPUTS = 64, MANY_OUTPUTS = 513, MANY_TERMS = 5
  * copied windows. */
 enum { MOST_ROWS = 192, LEAST_ROWS = 48, COPIED_BYTES = 1 << 20 };
 
-/* Results that are written to memory, not to a cache, and how few terms take less time than that: 19,200 rows of 18
- * terms and 108 results took 0.75 of the time with prefetches, results that fit the L3 cache 1.05. */
+/* Results that are written to memory, not to a cache, and how few terms take less time than that, as the 19,200 rows of
+ * 18 terms and 108 results in mobilenet_v2@1 (`nd4c run --profile`). For results that fit the L3 cache, prefetches take
+ * more time than they save. */
 enum { FAR_BYTES = 6 << 20, FAR_TERMS = 48 };
 
 typedef struct job {
