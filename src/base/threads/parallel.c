@@ -111,8 +111,9 @@ static void piece_run(nd4c_pool_job *job, int32_t piece) {
  * aligned like the whole range. */
 enum { PIECE_MULTIPLE = 64 };
 
-/* Runs the pieces, with other threads if the loop is worth that, and notes how long all would take on this one: by the
- * time that its own pieces took. */
+/* Runs the pieces, with other threads if the loop is worth that, and notes how long all would take on one: by the time
+ * that the caller's own pieces took. A helper that wakes on the caller's processor can run all of them before the
+ * caller runs again; its time counts then, or a busy machine would let loops be offered for ever. */
 static void loop_share(loop *l, uint64_t key, int32_t team, int32_t budget) {
   const int32_t helpers = nd4c_split_is_worth(key, team, nd4c_pool_price()) ? nd4c_pool_grow(team - 1) : 0;
   if (helpers > 0) {
@@ -125,6 +126,9 @@ static void loop_share(loop *l, uint64_t key, int32_t team, int32_t budget) {
   }
   if (helpers > 0) {
     nd4c_pool_close(&l->job);
+  }
+  if (own == 0) {
+    nd4c_split_note(key, atomic_load_explicit(&l->job.helped, memory_order_relaxed));
   }
 }
 

@@ -126,6 +126,7 @@ void nd4c_pool_open(nd4c_pool_job *job, int32_t helpers, int32_t budget) {
   job->most_helpers = budget > own ? budget : own;
   job->younger = NULL;
   atomic_store_explicit(&job->inside, 0, memory_order_relaxed);
+  atomic_store_explicit(&job->helped, 0, memory_order_relaxed);
   nd4c_lock_acquire(&pool_lock);
   job->born = atomic_load_explicit(&generation, memory_order_relaxed);
   job->older = youngest;
@@ -201,6 +202,13 @@ static void await_jobs(uint32_t seen) {
   }
 }
 
+static void job_work(nd4c_pool_job *job, uint32_t born) {
+  const int64_t begin = nd4c_os_nanoseconds();
+  (void)nd4c_pool_help(job);
+  atomic_fetch_add_explicit(&job->helped, nd4c_os_nanoseconds() - begin, memory_order_relaxed);
+  job_leave(job, born);
+}
+
 static void helper_main(void *argument) {
   (void)argument;
   nd4c_placement_join();
@@ -208,8 +216,7 @@ static void helper_main(void *argument) {
     const uint32_t seen = atomic_load(&published), born = atomic_load(&generation);
     nd4c_pool_job *job = job_join();
     if (job != NULL) {
-      (void)nd4c_pool_help(job);
-      job_leave(job, born);
+      job_work(job, born);
     } else {
       await_jobs(seen);
     }

@@ -20,6 +20,7 @@ typedef struct nd4c_pool_job {
   _Atomic uint32_t inside; /* helpers that work on the job, and a bit for a caller that sleeps until there are none */
   int32_t most_helpers;    /* that may work in the whole process while they take this job */
   uint32_t born;           /* in which process: see nd4c_pool_reset */
+  _Atomic int64_t helped;  /* nanoseconds that helpers have spent on pieces, all together */
   struct nd4c_pool_job *older, *younger; /* under the pool's lock */
 } nd4c_pool_job;
 
@@ -31,7 +32,7 @@ int32_t nd4c_pool_grow(int32_t helpers);
 void nd4c_pool_open(nd4c_pool_job *job, int32_t helpers, int32_t budget);
 /* Claims and runs pieces until none is left. Returns how many it ran. */
 int32_t nd4c_pool_help(nd4c_pool_job *job);
-/* Ends the job after nd4c_pool_help: returns when all its pieces are done. */
+/* Ends the job after nd4c_pool_help: returns when all its pieces are done. From then on `helped` is complete. */
 void nd4c_pool_close(nd4c_pool_job *job);
 
 /* Nanoseconds from an offer to the first piece on another thread: what waking a thread has taken in the middle of the
