@@ -449,7 +449,8 @@ FIELD(nd4c_host, device_memory, 168);
 FIELD(nd4c_host, cpu_features, 176);
 FIELD(nd4c_host, allow_tiles, 184);
 FIELD(nd4c_host, openmp_open, 192);
-GROWS(nd4c_host, 200);
+FIELD(nd4c_host, library_setenv, 200);
+GROWS(nd4c_host, 208);
 
 FIELD(nd4c_host_openmp, struct_size, 0);
 FIELD(nd4c_host_openmp, on_pool, 4);
@@ -457,7 +458,8 @@ FIELD(nd4c_host_openmp, set_num_threads, 8);
 FIELD(nd4c_host_openmp, get_max_threads, 16);
 FIELD(nd4c_host_openmp, get_max_active_levels, 24);
 FIELD(nd4c_host_openmp, text, 32);
-GROWS(nd4c_host_openmp, 40);
+FIELD(nd4c_host_openmp, was_loaded, 40);
+GROWS(nd4c_host_openmp, 48);
 
 FIELD(nd4c_host_threads, struct_size, 0);
 FIELD(nd4c_host_threads, lock_acquire, 8);

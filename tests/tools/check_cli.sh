@@ -44,6 +44,9 @@ value backends.0.reason >/dev/null
 expect 0 "$nd4c" info --probe --json
 same "$(value probed)" true "probed"
 grep -q '"verdict":[[:space:]]*"verified"' "$work/out"
+# OpenBLAS's core is one for this machine, even if OpenBLAS is older than the processor.
+expect 0 "$nd4c" info --probe
+lacks out '^warning: openblas'
 # A forced core is reported once, whether it fits this machine or not.
 for core in Haswell SkylakeX Prescott; do
   expect 0 env OPENBLAS_CORETYPE=$core "$nd4c" info

@@ -39,10 +39,15 @@ static bool same_name(const char *a, const char *b) {
   return *a == *b;
 }
 
+static int own_level(void) {
+  const char *name = nd4c_cpu_host->cpu_level();
+  return strcmp(name, "avx512") == 0 ? 2 : strcmp(name, "avx2") == 0 ? 1 : 0;
+}
+
 /* Writes a warning if the core does not fit the processor; "" if it does or is unknown. */
 static void judge_core(const char *core, const char *who, char *text, size_t text_size) {
   const char *level_name = nd4c_cpu_host->cpu_level();
-  int level = strcmp(level_name, "avx512") == 0 ? 2 : strcmp(level_name, "avx2") == 0 ? 1 : 0;
+  const int level = own_level();
   text[0] = '\0';
   for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
     if (!same_name(core, cores[i].core) || cores[i].level == level) {
@@ -58,10 +63,26 @@ static void judge_core(const char *core, const char *who, char *text, size_t tex
   }
 }
 
-static void judge(const char *picked, char *text, size_t text_size) {
+static bool is_forced(void) {
   const char *forced = getenv("OPENBLAS_CORETYPE");
-  if (forced != NULL && forced[0] != '\0') {
-    judge_core(forced, "OPENBLAS_CORETYPE (unset it) forces", text, text_size);
+  return forced != NULL && forced[0] != '\0';
+}
+
+/* The core to use instead of one that uses less than this machine has; NULL if it does not, or the user forced it. */
+static const char *better_core(const char *picked) {
+  static const char *const by_level[] = {NULL, "Haswell", "SkylakeX"};
+  const int level = own_level();
+  for (size_t i = 0; i < sizeof cores / sizeof *cores && !is_forced(); i++) {
+    if (same_name(picked, cores[i].core) && cores[i].level < level) {
+      return by_level[level];
+    }
+  }
+  return NULL;
+}
+
+static void judge(const char *picked, char *text, size_t text_size) {
+  if (is_forced()) {
+    judge_core(getenv("OPENBLAS_CORETYPE"), "OPENBLAS_CORETYPE (unset it) forces", text, text_size);
   } else {
     judge_core(picked, "it picked", text, text_size);
   }
@@ -167,6 +188,22 @@ static void describe(nd4c_openblas *blas) {
            blas->openblas_get_corename(), kind, path, blas->lapack.text, warning);
 }
 
+/* An OpenBLAS that is older than the processor takes it for one of the nineties, and is five times too slow. It is told
+ * the core, and made to choose again, as long as no other code may be in it. */
+static void correct_core(nd4c_openblas *blas, void *library) {
+  const char *core = blas->omp.was_loaded ? NULL : better_core(blas->openblas_get_corename());
+  void *symbols[] = {find_symbol(library, "gotoblas_dynamic_quit"), find_symbol(library, "gotoblas_dynamic_init")};
+  void (*quit)(void) = NULL, (*init)(void) = NULL;
+  if (core == NULL || symbols[0] == NULL || symbols[1] == NULL ||
+      nd4c_cpu_host->library_setenv(library, "OPENBLAS_CORETYPE", core) != ND4C_OK) {
+    return;
+  }
+  memcpy(&quit, &symbols[0], sizeof quit);
+  memcpy(&init, &symbols[1], sizeof init);
+  quit();
+  init();
+}
+
 /* OpenBLAS reads the variable itself, but nd4c tells it a number before each call. */
 static int32_t most_threads(void) {
   const char *text = getenv("OPENBLAS_NUM_THREADS");
@@ -193,6 +230,7 @@ static void load(nd4c_openblas *blas) {
              blas->openblas_get_config());
     return;
   }
+  correct_core(blas, library);
   blas->parallel = blas->openblas_get_parallel();
   if (blas->parallel != OPENBLAS_OPENMP) {
     blas->omp.set_num_threads = NULL; /* an OpenMP that only other libraries under it use */

@@ -106,6 +106,13 @@ typedef struct nd4c_host {
    * its OpenMP. ARGUMENT without a struct_size; else as library_open. Any thread; call it before any function of the
    * library. */
   nd4c_status (*openmp_open)(const char *name, void **library, nd4c_host_openmp *openmp);
+  /* Makes an opened library see a variable of the environment, as well as the libraries that were loaded because of it.
+   * The process's own environment does not change, since setenv is not safe beside other threads; all libraries for
+   * which this was called see the same variables, of which there are at most 16. Replaces the value of an earlier call.
+   * It comes too late for what the library asked when it was loaded. Only for libraries that no other thread uses yet.
+   * ARGUMENT for NULL, an empty name, and names and values of 64 bytes or more; MEMORY for a 17th variable; UNSUPPORTED
+   * if the library does not call getenv, or not through a plain pointer; LIBRARY if the system refuses. Any thread. */
+  nd4c_status (*library_setenv)(void *library, const char *name, const char *value);
 } nd4c_host;
 
 ND4C_EXTERN_C_END

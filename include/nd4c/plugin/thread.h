@@ -89,6 +89,8 @@ typedef struct nd4c_host_openmp {
   int (*get_max_active_levels)(void);
   /* For people: which threads the regions run on, and why ("on nd4c's threads"). Static. */
   const char *text;
+  /* The program had loaded the library before nd4c: other threads may be in it. */
+  bool was_loaded;
 } nd4c_host_openmp;
 
 ND4C_EXTERN_C_END

@@ -13,7 +13,7 @@
 /* What became of a library. It stays loaded for the life of the process, and so does this. */
 typedef struct opened {
   void *library;
-  bool on_pool;
+  bool on_pool, was_loaded;
   char text[160];
   void (*set_max_active_levels)(int); /* of a runtime that the library kept; NULL if it has none */
 } opened;
@@ -48,6 +48,7 @@ static void keep_runtime(opened *record, const char *reason) {
 
 /* Decides for a library that has just been opened. */
 static void decide(opened *record, bool was_loaded) {
+  record->was_loaded = was_loaded;
   if (nd4c_os_library_symbol(record->library, "omp_set_num_threads") == NULL) {
     (void)snprintf(record->text, sizeof record->text, "without OpenMP");
   } else if (strcmp(nd4c_parallel_pool_name(), "openmp") == 0) {
@@ -71,7 +72,8 @@ static void decide(opened *record, bool was_loaded) {
 
 static void describe(const opened *record, nd4c_host_openmp *openmp) {
   const uint32_t size = openmp->struct_size;
-  nd4c_host_openmp full = {.struct_size = size, .on_pool = record->on_pool, .text = record->text};
+  nd4c_host_openmp full = {
+      .struct_size = size, .on_pool = record->on_pool, .text = record->text, .was_loaded = record->was_loaded};
   if (record->on_pool) {
     nd4c_openmp_describe(&full);
   } else {

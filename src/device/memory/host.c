@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/config/config.h"
 #include "base/config/log.h"
+#include "base/library_environment.h"
 #include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
@@ -222,6 +223,7 @@ const nd4c_host *nd4c_host_table(void) {
       .cpu_features = host_cpu_features,
       .allow_tiles = nd4c_cpu_allow_tiles,
       .openmp_open = host_openmp_open,
+      .library_setenv = nd4c_library_environment_set,
   };
   return &table;
 }
