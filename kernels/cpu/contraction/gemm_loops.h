@@ -10,8 +10,10 @@
 enum {
   NAME(LANES) = VECTOR_BYTES / sizeof(T),
   NAME(WIDE) = 2 * NAME(LANES), /* columns of a strip */
-  /* So many rows of a panel fill less than half of the L1 cache. */
   NAME(SUM_TERMS) = VECTOR_BYTES == 32 ? 192 : 128,
+  /* So many rows of a panel fill less than half of the L1 cache; with AVX-512, whose panels are twice as wide, all of
+   * it, because sums that pass through the L2 cache three times as often cost more. A multiple of SUM_TERMS. */
+  NAME(PASS_TERMS) = (VECTOR_BYTES == 64 ? 3 : 1) * NAME(SUM_TERMS),
   /* Of k at a time, where operands are packed: a multiple of SUM_TERMS. */
   NAME(DEEP) = (2048 / sizeof(T) + NAME(SUM_TERMS) - 1) / NAME(SUM_TERMS) * NAME(SUM_TERMS),
   NAME(BLOCK_ROWS) = 16 * TILE_ROWS,
@@ -144,12 +146,12 @@ static NAME(ending) NAME(ending_at)(const nd4c_gemm_ending *ending, int64_t colu
                         .far = ending->far};
 }
 
-/* y = (y +) a b, strip by strip: SUM_TERMS rows of a panel of b stay in the L1 cache while all rows of a pass, and as
+/* y = (y +) a b, strip by strip: PASS_TERMS rows of a panel of b stay in the L1 cache while all rows of a pass, and as
  * many columns of a in the L2 cache while all panels do. k == 0 still has to write zeros. */
 static void NAME(block)(int64_t m, int64_t n, int64_t k, const NAME(operands) * x, nd4c_gemm_matrix to, bool adds,
                         const nd4c_gemm_ending *ending) {
-  for (int64_t first = 0; first == 0 || first < k; first += NAME(SUM_TERMS)) {
-    int64_t terms = k - first < NAME(SUM_TERMS) ? k - first : NAME(SUM_TERMS), within = x->within;
+  for (int64_t first = 0; first == 0 || first < k; first += NAME(PASS_TERMS)) {
+    int64_t terms = k - first < NAME(PASS_TERMS) ? k - first : NAME(PASS_TERMS), within = x->within;
     const T *group = x->b + first * x->b_step;
     const T *deeper = first + terms < k ? group + terms * x->b_step : NULL;
     for (int64_t column = 0; column < n; column += NAME(WIDE)) {
