@@ -4,9 +4,16 @@
  * a sum that began with it would round to its size at every step. For the same reason `sum_terms` terms make a sum, and
  * longer sums are sums of these. */
 
-/* Rows of the next strip where `left` are left: few kinds, so that each is unrolled. */
+/* Strips with fewer rows than these wait for their own sums: each of them has two, and a sum takes the next product
+ * some four cycles later. */
+enum { NAME(FEW_ROWS) = 4, NAME(MOST_ODD) = TILE_ROWS < 8 ? TILE_ROWS : 8 };
+
+/* Rows of the next strip where `left` are left: TILE_ROWS, or any number up to MOST_ODD, since each is unrolled. Large
+ * tiles leave the last two strips about as many rows each, because one of few rows takes as long as one of FEW_ROWS. */
 static inline int64_t NAME(strip_rows)(int64_t left) {
-  return left >= TILE_ROWS ? TILE_ROWS : TILE_ROWS > 8 && left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+  const bool even = TILE_ROWS >= 2 * NAME(FEW_ROWS) && left > NAME(MOST_ODD) && left != TILE_ROWS &&
+                    left < TILE_ROWS + NAME(FEW_ROWS);
+  return even ? (left + 1) / 2 : left < TILE_ROWS ? left : TILE_ROWS;
 }
 
 /* Memory that will be read soon: k places, `step` elements apart, are prefetched. */
@@ -167,24 +174,41 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
                             : NAME(name##_less)(rows, columns, STRIP_ARGUMENTS))
 
 STRIP_KINDS(strip_tile, TILE_ROWS)
-STRIP_KINDS(strip_8, TILE_ROWS > 8 ? 8 : 1)
-STRIP_KINDS(strip_4, 4)
-STRIP_KINDS(strip_2, 2)
-STRIP_KINDS(strip_1, 1)
+/* Kinds that strip_rows does not ask for are like the first. */
+#define STRIP_ODD(rows) STRIP_KINDS(strip_##rows, rows < TILE_ROWS ? rows : 1)
+STRIP_ODD(1)
+STRIP_ODD(2)
+STRIP_ODD(3)
+STRIP_ODD(4)
+STRIP_ODD(5)
+STRIP_ODD(6)
+STRIP_ODD(7)
+STRIP_ODD(8)
 
 /* rows: one of strip_rows's. columns: at most two vectors. sum_terms: at least 1. ending: NULL for none. */
 static void NAME(strip_any)(STRIP_PARAMETERS) {
   if (rows == TILE_ROWS) {
     STRIP_CALL(strip_tile);
-  } else if (TILE_ROWS > 8 && rows == 8) {
-    STRIP_CALL(strip_8);
-  } else if (rows == 4) {
-    STRIP_CALL(strip_4);
-  } else if (rows == 2) {
-    STRIP_CALL(strip_2);
-  } else {
-    STRIP_CALL(strip_1);
+    return;
   }
+#define STRIP_CASE(its_rows)                                       \
+  case (its_rows < TILE_ROWS ? its_rows : TILE_ROWS + (its_rows)): \
+    STRIP_CALL(strip_##its_rows);                                  \
+    break;
+  switch (rows) {
+    STRIP_CASE(1)
+    STRIP_CASE(2)
+    STRIP_CASE(3)
+    STRIP_CASE(4)
+    STRIP_CASE(5)
+    STRIP_CASE(6)
+    STRIP_CASE(7)
+    STRIP_CASE(8)
+    default:
+      break;
+  }
+#undef STRIP_CASE
+#undef STRIP_ODD
 }
 
 #undef STRIP_PARAMETERS
