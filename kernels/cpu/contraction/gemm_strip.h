@@ -90,7 +90,13 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
   }
   for (int64_t i = 0; i < k || i == 0; adds = true) {
     const int64_t end = k - i < sum_terms ? k : i + sum_terms;
+    const bool ends = ending != NULL && end == k;
     V sum[TILE_ROWS][2];
+#pragma GCC unroll 16
+    for (int r = 0; r < rows && ends; r++) {
+      __builtin_prefetch(ending->y + r * ending->y_row, 1);
+      __builtin_prefetch(ending->y + r * ending->y_row + (vectors - 1) * NAME(LANES), 1);
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
@@ -124,7 +130,6 @@ ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, i
         ND4C_ADDRESS(fours[r / 4]);
       }
     }
-    const bool ends = ending != NULL && end == k;
     if (adds) {
       NAME(add_rows)(rows, vectors, whole, last, y, y_row, sum);
     }

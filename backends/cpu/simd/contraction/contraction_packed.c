@@ -6,12 +6,11 @@
 #include "backends/cpu/support/contraction_strips.h"
 #include "backends/cpu/support/packed_weights.h"
 
-/* Fewer rows are a matter of reading b (simd/contraction/contraction.c, oneDNN); with more, oneDNN was faster. With
- * AVX2, where oneDNN packs nothing, all numbers of rows are computed here and share one form: up to 48 take 0.3 to 0.9
- * of the time of the libraries, 1000 and more about as long. BLOCK_ROWS and BLOCK_PANELS: of a part at most, so that
- * its sums and a piece of a stay in the L2 cache, which is smaller where AVX2 is the highest level; a panel has the
- * loops' strip_columns. SUMS_GAP: see sums_step. */
-enum { LEAST_ROWS = 64, MOST_ROWS = 384, BLOCK_ROWS = 256, BLOCK_ROWS_AVX2 = 96, BLOCK_PANELS = 8, SUMS_GAP = 16 };
+/* Fewer rows are a matter of reading b (simd/contraction/contraction.c), where oneDNN's kernels are faster with
+ * AVX-512. With AVX2 oneDNN packs nothing, and all numbers of rows are computed here. BLOCK_ROWS and BLOCK_PANELS: of a
+ * part at most, so that its sums and a piece of a stay in the L2 cache, which is smaller where AVX2 is the highest
+ * level; a panel has the loops' strip_columns. SUMS_GAP: see sums_step. */
+enum { LEAST_ROWS = 8, BLOCK_ROWS = 128, BLOCK_ROWS_AVX2 = 96, BLOCK_PANELS = 8, SUMS_GAP = 16 };
 
 typedef struct job {
   nd4c_cpu_product p;
@@ -41,9 +40,9 @@ static const char *refuse(const nd4c_call *call) {
   if (why != NULL) {
     return why;
   }
-  const bool unfit = !nd4c_simd_level_is("avx2") && (p.m < LEAST_ROWS || p.m > MOST_ROWS);
-  if (p.batch != 1 || unfit || p.m * p.n * p.k < ND4C_PRODUCT_SMALL) {
-    return "a batch, few rows, many rows, or few multiplications";
+  const bool few = !nd4c_simd_level_is("avx2") && p.m < LEAST_ROWS;
+  if (p.batch != 1 || few || p.m * p.n * p.k < ND4C_PRODUCT_SMALL) {
+    return "a batch, few rows, or few multiplications";
   }
   return has_step(&p.a, p.rank - 1) && has_step(&p.y, p.rank - 1) ? NULL : "rows have gaps";
 }
