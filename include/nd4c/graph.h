@@ -208,13 +208,15 @@ typedef struct nd4c_plan_options {
   /* The dtype in which nodes of float32 compute: ND4C_BFLOAT16, ND4C_FLOAT16, or ND4C_INT8, of which `calibration`
    * says more. Of the first two: products, convolutions and attention, and what lies between them, then take and give
    * values of this dtype where the device has a fast kernel for it; sums inside a kernel stay float32, and so do
-   * layer_norm and rms_norm, the sums that they read, and what follows the last product. Inputs and outputs of the
-   * graph keep their dtypes. Results have the precision of the dtype (8 bits for bfloat16, 11 for float16); float16
-   * overflows above 65504. ND4C_DTYPE_NONE: as the property nd4c.plan.precision says, which by default asks for
-   * nothing, and which no_optimization and a list of passes without reduced_precision override, as the report says.
-   * ARGUMENT: another dtype, or together with no_optimization. UNSUPPORTED: the device has no fast product of this
-   * dtype, or the plan has a placement on several devices, or nd4c_plan_compile is asked. The report says how many
-   * nodes compute in the dtype. */
+   * layer_norm and rms_norm, the sums that they read, and what follows the last product. A device without instructions
+   * for the dtype uses it for products of few rows with constant weights, which are bound by reading these, and keeps
+   * the rest in float32, where it is faster. Inputs and outputs of the graph keep their dtypes. Results have the
+   * precision of the dtype (8 bits for bfloat16, 11 for float16); float16 overflows above 65504. ND4C_DTYPE_NONE: as
+   * the property nd4c.plan.precision says, which by default asks for nothing, and which no_optimization and a list of
+   * passes without reduced_precision override, as the report says. ARGUMENT: another dtype, or together with
+   * no_optimization. UNSUPPORTED: the device has no fast product of this dtype, not even of one row, or the plan has a
+   * placement on several devices, or nd4c_plan_compile is asked. The report says how many nodes compute in the dtype.
+   */
   nd4c_dtype precision;
   /* Where the graph's variables are (nd4c/variable.h); the plan keeps a reference. NULL: the graph's own state. */
   nd4c_state *state;

@@ -6,6 +6,7 @@
 #include "device/context/routing.h"
 #include "device/registry/registry.h"
 #include "device/stream/cancellation.h"
+#include "graph/match/fast.h"
 #include "passes_list.h" /* ND4C_PASSES(X), in the order of their numbers: made by the build */
 
 #define DECLARE(name) extern const nd4c_pass nd4c_pass_##name;
@@ -93,6 +94,8 @@ static nd4c_status rewrite_graph(driver *d, const nd4c_pass *row, int32_t *chang
       nd4c_rewrite_begin(&rewrite, d->plan->graph, row->where == ND4C_PASS_ANY ? d->context : d->plan->context);
   rewrite.math = d->plan->compile != NULL ? d->plan->compile->math : ND4C_MATH_EXACT;
   rewrite.precision = d->plan->precision;
+  rewrite.reduces_products =
+      rewrite.precision != ND4C_DTYPE_NONE && nd4c_multiplies_fast(d->plan->context, rewrite.precision);
   rewrite.arena_bytes = d->plan->arena_limit;
   rewrite.quantization = d->plan->quantization;
   rewrite.folding = &d->plan->folding;

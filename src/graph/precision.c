@@ -48,17 +48,21 @@ nd4c_status nd4c_precision_read(const nd4c_plan_options *options, nd4c_dtype *pr
                          "pass makes nodes compute in another dtype");
 }
 
+static bool is_useful(const nd4c_context *context, nd4c_dtype precision) {
+  return nd4c_multiplies_fast(context, precision) || nd4c_multiplies_rows_fast(context, precision);
+}
+
 nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precision, const char *from) {
   if (precision == ND4C_INT8) {
     return nd4c_quantization_check_device(context, from);
   }
-  if (precision == ND4C_DTYPE_NONE || nd4c_multiplies_fast(context, precision)) {
+  if (precision == ND4C_DTYPE_NONE || is_useful(context, precision)) {
     return ND4C_OK;
   }
   const nd4c_dtype instead = precision == ND4C_FLOAT16 ? ND4C_BFLOAT16 : ND4C_FLOAT16;
   return nd4c_fail(ND4C_UNSUPPORTED, "%s is %s: device %s has no fast matrix product of this dtype; use %s", from,
                    nd4c_dtype_name(precision), context->device->name,
-                   nd4c_multiplies_fast(context, instead) ? nd4c_dtype_name(instead) : "none: float32 is faster there");
+                   is_useful(context, instead) ? nd4c_dtype_name(instead) : "none: float32 is faster there");
 }
 
 /* The pass that does it. */

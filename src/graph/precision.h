@@ -14,8 +14,8 @@ nd4c_status nd4c_precision_check_dtype(nd4c_dtype precision);
  * dtype, or the options ask for no_optimization, too. CONFIG: the property has another text. */
 nd4c_status nd4c_precision_read(const nd4c_plan_options *options, nd4c_dtype *precision, const char **from);
 
-/* UNSUPPORTED if the context's device has no fast product of this dtype; int8: of bytes. The text says what to use
- * instead. */
+/* UNSUPPORTED if the context's device has no fast product of this dtype, not even of one row; int8: of bytes. The text
+ * says what to use instead. */
 nd4c_status nd4c_precision_check_device(nd4c_context *context, nd4c_dtype precision, const char *from);
 
 /* Reads and checks the precision of a plan whose context and switches are known, and keeps it in the plan: as unused if

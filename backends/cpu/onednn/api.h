@@ -49,10 +49,11 @@ enum {
 #define DNN_ARG_SCALES(argument) (4096 | (argument))
 #define DNN_ARG_ZERO_POINTS(argument) (8192 | (argument))
 enum { DNN_MAX_RANK = 12 };
-/* Bits of dnnl_get_effective_cpu_isa: instructions that add products of bytes in 32 bits, and those without which
- * oneDNN has no bfloat16 (dnnl_types.h, dnnl_cpu_isa_t; its guide, "Data Types"). */
+/* Bits of dnnl_get_effective_cpu_isa: instructions that add products of bytes in 32 bits, AVX-512, and instructions for
+ * bfloat16 (dnnl_types.h, dnnl_cpu_isa_t; its guide, "Data Types"). */
 enum { DNN_ISA_AVX2_VNNI = 0x08, DNN_ISA_AVX512_VNNI = 0x40 };
-enum { DNN_ISA_AVX2_VNNI_2 = 0x10, DNN_ISA_AVX512_CORE = 0x20 };
+enum { DNN_ISA_AVX512_CORE = 0x20 };
+enum { DNN_ISA_AVX2_VNNI_2 = 0x10, DNN_ISA_AVX512_BF16 = 0x80 };
 
 typedef int64_t dnn_dims[DNN_MAX_RANK];
 typedef struct dnnl_memory_desc *dnn_desc;

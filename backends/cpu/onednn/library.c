@@ -61,7 +61,7 @@ static void load(nd4c_onednn *dnn) {
   dnn->exact_bytes = (isa & (DNN_ISA_AVX2_VNNI | DNN_ISA_AVX512_VNNI)) != 0;
   dnn->packs_weights = (isa & DNN_ISA_AVX512_CORE) != 0;
   dnn->leaks_functions = (isa & DNN_ISA_AVX512_CORE) == 0;
-  dnn->bfloat16 = (isa & (DNN_ISA_AVX2_VNNI_2 | DNN_ISA_AVX512_CORE)) != 0;
+  dnn->bfloat16 = (isa & (DNN_ISA_AVX2_VNNI_2 | DNN_ISA_AVX512_BF16)) != 0;
 #endif
   char path[256] = "";
   nd4c_cpu_host->library_find(library_names[0], path, sizeof path);
@@ -115,7 +115,7 @@ bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t 
   } else if (why == NULL && !dnn->ready) {
     why = dnn->text;
   } else if (why == NULL && dtype == ND4C_BFLOAT16 && !dnn->bfloat16) {
-    why = "oneDNN has no bfloat16 on this processor (expected AVX-512 or AVX2 with VNNI_2)";
+    why = "oneDNN has no fast bfloat16 on this processor (expected AVX-512 BF16, or AVX2 with VNNI_2)";
   }
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }

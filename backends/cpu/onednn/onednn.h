@@ -19,7 +19,7 @@ typedef struct nd4c_onednn {
   bool exact_bytes;     /* its products of bytes are exact: without VNNI, pairs are added in 16 bits and saturate */
   bool packs_weights;   /* wants constant matrices of f32 in strips: with AVX2 it reads them as they are */
   bool leaks_functions; /* keeps 8 to 40 KB of each convolution with an activation for ever (3.2 with AVX2) */
-  bool bfloat16;        /* has primitives of this dtype: on x86-64 it wants AVX-512 or AVX2 with VNNI_2 */
+  bool bfloat16;        /* has fast primitives of it: with AVX-512 alone these take three to five times those of f32 */
   nd4c_host_openmp omp; /* a step is made and run with teams of the same width */
 #define DNN_FIELD(result, name, parameters) result(*name) parameters;
   DNN_SYMBOLS(DNN_FIELD)
@@ -33,7 +33,7 @@ const nd4c_onednn *nd4c_onednn_get(void);
 nd4c_status nd4c_onednn_take(const nd4c_call *call, size_t bytes, const nd4c_onednn **dnn, void **state);
 
 /* The end of a kernel's usable(): writes `why` where it is not NULL, else asks for the library, and whether it has
- * primitives of that dtype on this processor. */
+ * fast primitives of that dtype on this processor. */
 bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size);
 
 /* A kernel's preferred_order: channels last, which oneDNN's own convolutions want. */

@@ -21,6 +21,7 @@ static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
 nd4c_simd_tables nd4c_simd = ND4C_LOWEST_LEVEL(LEVEL_TABLES);
 int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
 bool nd4c_simd_multiplies_pairs;
+bool nd4c_simd_widens_bfloat16;
 bool nd4c_simd_multiplies_tiles;
 static _Atomic bool tiles_refused; /* by the system, when a kernel asked */
 
@@ -107,6 +108,8 @@ void nd4c_cpu_simd_open(void) {
   nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
   nd4c_simd_multiplies_pairs = has_feature("avx512_bf16");
   nd4c_simd_multiplies_tiles = has_feature("amx_bf16");
+  nd4c_simd_widens_bfloat16 = (nd4c_simd_level_is("avx512") || nd4c_simd_level_is("avx2")) &&
+                              !nd4c_simd_multiplies_pairs && !has_feature("avx_ne_convert");
   if (fast_is_wanted()) {
     use_fast_loops();
   }

@@ -79,6 +79,9 @@ extern int64_t nd4c_simd_stream_bytes;
 /* The processor multiplies pairs of bfloat16 (AVX-512 BF16), or tiles of them (AMX), which no level promises. Set by
  * nd4c_cpu_simd_open. */
 extern bool nd4c_simd_multiplies_pairs, nd4c_simd_multiplies_tiles;
+/* The processor has no instructions for bfloat16, so its products are computed by the loops of f32, which widen it:
+ * oneDNN has none, or emulates them at a quarter of the speed. Set by nd4c_cpu_simd_open. */
+extern bool nd4c_simd_widens_bfloat16;
 /* Whether the processor multiplies pairs by tiles (AMX) and the system lets this process do so. The first call asks the
  * system, which has effects on the program (host->allow_tiles): for calls that will use them. */
 bool nd4c_simd_may_use_tiles(void);

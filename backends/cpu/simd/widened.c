@@ -3,6 +3,8 @@
  * kernel of float32 comes before oneDNN's, too, and the others last. */
 #include "backends/cpu/support/widened.h"
 
+#include "backends/cpu/simd/simd.h"
+
 #define FAMILY(name) extern const nd4c_kernel *const nd4c_cpu_simd_##name##_kernels[];
 #define FAMILIES(X)       \
   X(contraction)          \
@@ -29,12 +31,17 @@ static const nd4c_widened_source sooner = {.families = families, .least = ND4C_C
                                  later = {.families = families, .least = 1},
                                  doubles = {.families = families, .least = 1, .doubles = true};
 
-/* bfloat16 has kernels of its own that are faster, where oneDNN is. */
+/* oneDNN is faster where the processor has instructions for bfloat16. */
+static bool sooner_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  ND4C_CPU_DECLINE_IF(call->inputs[0].dtype == ND4C_BFLOAT16 && !nd4c_simd_widens_bfloat16,
+                      "there may be instructions for bfloat16: oneDNN");
+  return nd4c_widened_usable(call, reason, reason_size);
+}
+
+#define HALVES (ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16))
 #define SOONER_KERNEL(op) \
-  ND4C_WIDENED_KERNEL("simd", op, "widened_own_" #op, SOONER, ND4C_DTYPE_BIT(ND4C_FLOAT16), sooner)
-#define LATER_KERNEL(op)                                                                                               \
-  ND4C_WIDENED_KERNEL("simd", op, "widened_" #op, LATER, ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16), \
-                      later)
+  ND4C_WIDENED_KERNEL_WITH("simd", op, "widened_own_" #op, SOONER, HALVES, sooner, sooner_usable)
+#define LATER_KERNEL(op) ND4C_WIDENED_KERNEL("simd", op, "widened_" #op, LATER, HALVES, later)
 
 /* Doubles hold whole numbers of up to 32 bits exactly. */
 #define WHOLE_KERNEL(op) ND4C_WIDENED_KERNEL("simd", op, "doubled_" #op, LATER, ND4C_CPU_INTS & ~WHOLE_64, doubles)

@@ -27,9 +27,12 @@ void nd4c_widened_unprepare(void *state);
 int64_t nd4c_widened_scratch_bytes(const nd4c_call *call);
 nd4c_status nd4c_widened_run(const nd4c_call *call);
 
-#define ND4C_WIDENED_KERNEL(engine, op, kernel_name, priority, its_dtypes, source)                        \
-  ND4C_CPU_KERNEL(engine, op, kernel_name, priority, ND4C_CPU_REALS &(its_dtypes), nd4c_widened_usable,   \
-                  nd4c_widened_run, .prepare = nd4c_widened_prepare, .unprepare = nd4c_widened_unprepare, \
+#define ND4C_WIDENED_KERNEL(engine, op, kernel_name, priority, its_dtypes, source) \
+  ND4C_WIDENED_KERNEL_WITH(engine, op, kernel_name, priority, its_dtypes, source, nd4c_widened_usable)
+/* The same with another question of usability, which ends with nd4c_widened_usable. */
+#define ND4C_WIDENED_KERNEL_WITH(engine, op, kernel_name, priority, its_dtypes, source, its_usable)              \
+  ND4C_CPU_KERNEL(engine, op, kernel_name, priority, ND4C_CPU_REALS &(its_dtypes), its_usable, nd4c_widened_run, \
+                  .prepare = nd4c_widened_prepare, .unprepare = nd4c_widened_unprepare,                          \
                   .scratch_bytes = nd4c_widened_scratch_bytes, .data = &(source), .flags = ND4C_KERNEL_CONVERTS)
 
 #endif

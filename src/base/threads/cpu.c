@@ -98,6 +98,7 @@ static const feature features[] = {
     {"bmi2", 7, 0, EBX, 8, STATE_NONE, IN_AVX2},
     {"avx2", 7, 0, EBX, 5, STATE_AVX, IN_AVX2},
     {"avx_vnni", 7, 1, EAX, 4, STATE_AVX, IN_NONE},
+    {"avx_ne_convert", 7, 1, EDX, 5, STATE_AVX, IN_NONE},
     {"avx512f", 7, 0, EBX, 16, STATE_AVX512, IN_AVX512},
     {"avx512dq", 7, 0, EBX, 17, STATE_AVX512, IN_AVX512},
     {"avx512cd", 7, 0, EBX, 28, STATE_AVX512, IN_AVX512},

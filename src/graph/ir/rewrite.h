@@ -28,6 +28,7 @@ typedef struct nd4c_rewrite {
   int32_t existing;           /* nodes before the pass: those from this number on were added by it */
   int32_t math;               /* nd4c_math: how far the plan's request allows a pass to change the arithmetic */
   nd4c_dtype precision;       /* the dtype in which nodes of float32 are to compute; ND4C_DTYPE_NONE: float32 */
+  bool reduces_products;      /* the device computes products of any size fast in this dtype: most nodes will change */
   int64_t arena_bytes;        /* what values between nodes should take at most; 0: no limit */
   struct nd4c_quantization *quantization; /* quantization.h; NULL: layers do not compute on bytes */
   struct nd4c_folding *folding;           /* plan.h: what the pass fold_constants may take; set by passes.c */

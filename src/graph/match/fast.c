@@ -119,29 +119,42 @@ static bool is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *i
   return nd4c_choice_is_fast(context, &call);
 }
 
-/* A product large enough that only a kernel made for the dtype takes it. */
-bool nd4c_multiplies_fast(const nd4c_context *context, nd4c_dtype dtype) {
+/* A product of so many rows of 256 numbers and a square matrix, large enough that only a kernel made for the dtype
+ * takes it. flags: of the matrix. */
+static bool is_fast_product(const nd4c_context *context, nd4c_dtype dtype, int64_t rows, int32_t flags) {
   enum { SIDE = 256 };
-  static const int64_t shape[] = {SIDE, SIDE}, strides[] = {SIDE, 1};
+  static const int64_t side[] = {SIDE, SIDE}, strides[] = {SIDE, 1};
+  const int64_t shape[] = {rows, SIDE};
   const nd4c_op_def *def = nd4c_op_get_def(ND4C_OP_matmul);
-  nd4c_tensor square = {.dtype = dtype,
+  nd4c_tensor matrix = {.dtype = dtype,
                         .rank = 2,
                         .flags = ND4C_TENSOR_CONTIGUOUS,
-                        .size = (int64_t)SIDE * SIDE,
+                        .size = rows * SIDE,
                         .shape = shape,
                         .strides = strides};
-  const nd4c_tensor inputs[] = {square, square};
+  nd4c_tensor inputs[] = {matrix, matrix};
+  inputs[1].shape = side;
+  inputs[1].size = (int64_t)SIDE * SIDE;
+  inputs[1].flags |= flags;
   const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
                           .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                           .op = &def->info,
                           .input_count = 2,
                           .output_count = 1,
                           .inputs = inputs,
-                          .outputs = &square,
+                          .outputs = &matrix,
                           .stream = context->stream,
                           .device = context->device->handle,
                           .width = context->width};
   return nd4c_choice_is_fast(context, &call);
+}
+
+bool nd4c_multiplies_fast(const nd4c_context *context, nd4c_dtype dtype) {
+  return is_fast_product(context, dtype, 256, 0);
+}
+
+bool nd4c_multiplies_rows_fast(const nd4c_context *context, nd4c_dtype dtype) {
+  return is_fast_product(context, dtype, 1, ND4C_TENSOR_CONSTANT);
 }
 
 bool nd4c_rewrite_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_value *inputs, int32_t input_count,

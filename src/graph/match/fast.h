@@ -20,4 +20,8 @@ bool nd4c_quantized_is_fast(const nd4c_rewrite *rewrite, nd4c_op op, const nd4c_
 /* Whether the context's device has a fast product of matrices of this floating dtype. */
 bool nd4c_multiplies_fast(const nd4c_context *context, nd4c_dtype dtype);
 
+/* The same for one row and a constant matrix: reading the matrix takes the time, so a narrow dtype gains without
+ * instructions that multiply it. */
+bool nd4c_multiplies_rows_fast(const nd4c_context *context, nd4c_dtype dtype);
+
 #endif

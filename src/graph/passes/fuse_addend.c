@@ -1,6 +1,7 @@
 /* Merges an add of two values of equal shape, as the addend, into the conv or linear that produces one of them. A
- * matmul with a constant matrix becomes a linear for that, unless the plan has a precision: the pass reduced_precision,
- * which runs later, keeps sums in float32 that are apart from products. passes.c runs it on every optimised plan. */
+ * matmul with a constant matrix becomes a linear for that, unless products of any size are to compute in a reduced
+ * dtype: the pass reduced_precision, which runs later, keeps sums in float32 that are apart from products. passes.c
+ * runs it on every optimised plan. */
 #include "array/shape.h"
 #include "base/status.h"
 #include "graph/match/products.h"
@@ -19,7 +20,7 @@ static int64_t activation_of(const nd4c_graph_node *node) {
 static const nd4c_graph_node *find_host(const nd4c_rewrite *rewrite, nd4c_value value) {
   const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_matmul);
   if (node != NULL) {
-    const bool fits = rewrite->precision == ND4C_DTYPE_NONE && nd4c_rewrite_is_single(rewrite, value);
+    const bool fits = !rewrite->reduces_products && nd4c_rewrite_is_single(rewrite, value);
     return fits && nd4c_is_linear_product(rewrite, node) ? node : NULL;
   }
   node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_conv);

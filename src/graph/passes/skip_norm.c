@@ -99,7 +99,7 @@ static nd4c_status visit(nd4c_rewrite *rewrite, int32_t index) {
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->existing && rewrite->precision == ND4C_DTYPE_NONE; i++) {
+  for (int32_t i = 0; i < rewrite->existing && !rewrite->reduces_products; i++) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[i];
     if (node->def != NULL && rewrite->uses[node->outputs[0]] > 0 &&
         (node->def->info.op == ND4C_OP_layer_norm || node->def->info.op == ND4C_OP_rms_norm)) {

@@ -1,12 +1,14 @@
 /* Plans that compute nodes of float32 in bfloat16: which nodes do, where casts stand, what results keep, how weights
- * are shared, and what is refused. On a machine without fast bfloat16 only the refusals are tested. */
+ * are shared, and what is refused. On a machine without instructions for bfloat16, products of a few rows are tested in
+ * place of square ones, and without AVX2 only the refusals. */
 #include <float.h>
 
 #include "graph/graph_check.h"
+#include "graph/match/fast.h"
 #include "graph/precision.h"
 
-enum { SIDE = 64 };
-static const int64_t square[] = {SIDE, SIDE};
+enum { SIDE = 64, FEW = 4 };
+static const int64_t square[] = {SIDE, SIDE}, few_rows[] = {FEW, SIDE};
 
 /* bfloat16 has 8 bits: a rounding errs by 2^-9 at most. Three products with sums of 64 roundings each stay below this,
  * relative to the largest result. */
@@ -19,6 +21,18 @@ static bool has_bfloat16(void) {
   nd4c_context *context = NULL;
   CHECK_OK(nd4c_context_resolve(NULL, &context));
   return nd4c_precision_check_device(context, ND4C_BFLOAT16, "test") == ND4C_OK;
+}
+
+/* Whether products of any size, convolutions and attention are fast in bfloat16; otherwise it is used for weights that
+ * few rows read. */
+static bool multiplies_bfloat16(void) {
+  nd4c_context *context = NULL;
+  CHECK_OK(nd4c_context_resolve(NULL, &context));
+  return nd4c_multiplies_fast(context, ND4C_BFLOAT16);
+}
+
+static nd4c_value input_rows(nd4c_graph *graph) {
+  return check_input(graph, "x", 2, multiplies_bfloat16() ? square : few_rows);
 }
 
 static nd4c_value linear(nd4c_graph *graph, nd4c_value x, uint64_t seed) {
@@ -108,20 +122,21 @@ static nd4c_value layers(nd4c_graph *graph, nd4c_value x) {
 static const struct pattern {
   const char *name;
   nd4c_value (*make)(nd4c_graph *graph, nd4c_value x);
-  int32_t reduced, kept, casts; /* nodes of bfloat16 and of float32, and casts */
+  int32_t counts[3]; /* nodes of bfloat16 and of float32, and casts */
+  int32_t few[3];    /* the same where only few rows are fast, if it differs */
 } patterns[] = {
-    {"a product between two casts", one_product, 1, 0, 2},
-    {"no casts between products", two_products, 2, 0, 2},
-    {"what follows a product; x is cast once", followers, 4, 0, 2},
-    {"exp stays float32", exp_between, 2, 1, 4},
-    {"nothing without a product", no_anchor, 0, 2, 0},
-    {"what only precedes a product stays float32", leaders, 1, 1, 2},
-    {"readers of float32 share a cast", read_twice, 2, 4, 3},
-    {"what follows the last product stays float32", trailer, 1, 1, 2},
-    {"softmax follows", normalised, 4, 0, 2},
-    {"sums that a norm reads stay float32", normalised_sum, 3, 3, 4},
-    {"so do sums before them", sum_of_three, 3, 3, 5},
-    {"an activation between sum and norm follows", sum_of_relu, 2, 1, 4},
+    {"a product between two casts", one_product, {1, 0, 2}, {0}},
+    {"no casts between products", two_products, {2, 0, 2}, {0}},
+    {"what follows a product; x is cast once", followers, {4, 0, 2}, {3, 1, 4}},
+    {"exp stays float32", exp_between, {2, 1, 4}, {0}},
+    {"nothing without a product", no_anchor, {0, 2, 0}, {0}},
+    {"what only precedes a product stays float32", leaders, {1, 1, 2}, {0}},
+    {"readers of float32 share a cast", read_twice, {2, 4, 3}, {0}},
+    {"what follows the last product stays float32", trailer, {1, 1, 2}, {0}},
+    {"softmax follows", normalised, {4, 0, 2}, {0}},
+    {"sums that a norm reads stay float32", normalised_sum, {3, 3, 4}, {0}},
+    {"so do sums before them", sum_of_three, {3, 3, 5}, {0}},
+    {"an activation between sum and norm follows", sum_of_relu, {2, 1, 4}, {0}},
 };
 
 static void count(const nd4c_plan *plan, int32_t *reduced, int32_t *kept, int32_t *casts) {
@@ -140,19 +155,20 @@ static void check_pattern(const struct pattern *pattern) {
   nd4c_graph *graph = NULL;
   nd4c_array *input[1] = {NULL}, *expected[1] = {NULL};
   CHECK_OK(nd4c_graph_create(&graph));
-  CHECK_OK(nd4c_graph_output(graph, "y", pattern->make(graph, check_input(graph, "x", 2, square))));
+  CHECK_OK(nd4c_graph_output(graph, "y", pattern->make(graph, input_rows(graph))));
   check_make_inputs(graph, 7, input);
   check_evaluate(graph, input, expected);
   nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
+  const int32_t *n = multiplies_bfloat16() || pattern->few[0] == 0 ? pattern->counts : pattern->few;
   int32_t reduced, kept, casts;
   count(plan, &reduced, &kept, &casts);
-  if (reduced != pattern->reduced || kept != pattern->kept || casts != pattern->casts) {
+  if (reduced != n[0] || kept != n[1] || casts != n[2]) {
     char *report = NULL;
     CHECK_OK(nd4c_plan_report(plan, &report));
     fail_msg("%s: %d nodes of bfloat16, %d of float32 and %d casts, expected %d, %d and %d:\n%s", pattern->name,
-             reduced, kept, casts, pattern->reduced, pattern->kept, pattern->casts, report);
+             reduced, kept, casts, n[0], n[1], n[2], report);
   }
-  check_runs(plan, input, expected, pattern->reduced > 0 ? TOLERANCE : 1e-6, pattern->name);
+  check_runs(plan, input, expected, n[0] > 0 ? TOLERANCE : 1e-6, pattern->name);
   nd4c_plan_destroy(plan);
   check_release(input, 1);
   check_release(expected, 1);
@@ -166,21 +182,50 @@ static void products_and_what_follows_them_are_reduced(void **state) {
   }
 }
 
+static nd4c_plan *plan_of(nd4c_value (*make)(nd4c_graph *graph, nd4c_value x), int64_t rows, nd4c_dtype precision) {
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  CHECK_OK(nd4c_graph_output(graph, "y", make(graph, check_input(graph, "x", 2, (int64_t[]){rows, SIDE}))));
+  nd4c_plan *plan = make_plan(graph, precision);
+  nd4c_graph_destroy(graph);
+  return plan;
+}
+
+/* Without instructions for bfloat16, products of many rows are faster in float32: the plan is that of float32, with all
+ * that it fuses. */
+static void many_rows_stay_in_float32(void **state) {
+  static nd4c_value (*const makes[])(nd4c_graph *graph, nd4c_value x) = {two_products, followers, sum_of_three, layers};
+  (void)state;
+  for (size_t i = 0; has_bfloat16() && !multiplies_bfloat16() && i < sizeof makes / sizeof *makes; i++) {
+    nd4c_plan *plan = plan_of(makes[i], SIDE, ND4C_BFLOAT16), *wide = plan_of(makes[i], SIDE, ND4C_DTYPE_NONE);
+    int32_t reduced, kept, casts;
+    count(plan, &reduced, &kept, &casts);
+    assert_int_equal(reduced + casts, 0);
+    assert_int_equal(plan->graph->node_count, wide->graph->node_count);
+    for (int32_t n = 0; n < plan->graph->node_count; n++) {
+      assert_int_equal(plan->graph->nodes[n].def->info.op, wide->graph->nodes[n].def->info.op);
+    }
+    nd4c_plan_destroy(plan);
+    nd4c_plan_destroy(wide);
+  }
+}
+
 /* Root mean square of the error, relative to that of the results. */
 static double error_of(nd4c_value (*make)(nd4c_graph *graph, nd4c_value x)) {
   nd4c_graph *graph = NULL;
   nd4c_array *input[1] = {NULL}, *expected[1] = {NULL}, *output = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
-  CHECK_OK(nd4c_graph_output(graph, "y", make(graph, check_input(graph, "x", 2, square))));
+  CHECK_OK(nd4c_graph_output(graph, "y", make(graph, input_rows(graph))));
   check_make_inputs(graph, 7, input);
   check_evaluate(graph, input, expected);
   nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
   CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)input, 1, &output, 1));
   static float exact[SIDE * SIDE], reduced[SIDE * SIDE];
   double errors = 0, squares = 0;
-  CHECK_OK(nd4c_array_read(expected[0], exact, sizeof exact));
-  CHECK_OK(nd4c_array_read(output, reduced, sizeof reduced));
-  for (int32_t i = 0; i < SIDE * SIDE; i++) {
+  const int32_t size = (multiplies_bfloat16() ? SIDE : FEW) * SIDE;
+  CHECK_OK(nd4c_array_read(expected[0], exact, (size_t)size * sizeof *exact));
+  CHECK_OK(nd4c_array_read(output, reduced, (size_t)size * sizeof *reduced));
+  for (int32_t i = 0; i < size; i++) {
     errors += ((double)reduced[i] - exact[i]) * ((double)reduced[i] - exact[i]);
     squares += (double)exact[i] * exact[i];
   }
@@ -252,14 +297,14 @@ static nd4c_graph *make_network(void) {
   return graph;
 }
 
-/* The plan has a node with this op, and each of them computes in bfloat16. */
-static void check_reduced(const nd4c_plan *plan, nd4c_op op) {
+/* The plan has a node with this op, and each of them computes in the dtype. */
+static void check_dtype(const nd4c_plan *plan, nd4c_op op, nd4c_dtype dtype) {
   int32_t found = 0;
   for (int32_t i = 0; i < plan->graph->node_count; i++) {
     const nd4c_graph_node *node = &plan->graph->nodes[i];
     if (node->def->info.op == op) {
       found++;
-      assert_int_equal(plan->graph->values[node->outputs[0]].dtype, ND4C_BFLOAT16);
+      assert_int_equal(plan->graph->values[node->outputs[0]].dtype, dtype);
     }
   }
   assert_int_not_equal(found, 0);
@@ -274,8 +319,10 @@ static void a_network_keeps_its_outputs(void **state) {
   if (has_bfloat16()) {
     nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
     check_arena(plan);
-    check_reduced(plan, ND4C_OP_max_pool);
-    check_reduced(plan, ND4C_OP_batch_norm);
+    check_dtype(plan, ND4C_OP_max_pool, multiplies_bfloat16() ? ND4C_BFLOAT16 : ND4C_FLOAT32);
+    check_dtype(plan, ND4C_OP_conv, multiplies_bfloat16() ? ND4C_BFLOAT16 : ND4C_FLOAT32);
+    check_dtype(plan, ND4C_OP_batch_norm, multiplies_bfloat16() ? ND4C_BFLOAT16 : ND4C_FLOAT32);
+    check_dtype(plan, ND4C_OP_linear, ND4C_BFLOAT16);
     check_runs(plan, input, expected, TOLERANCE, "a network"); /* also compares the dtypes */
     nd4c_plan_destroy(plan);
   }
@@ -288,7 +335,7 @@ static void a_network_keeps_its_outputs(void **state) {
 
 static float result_of(float x, float w) {
   nd4c_graph *graph = NULL;
-  nd4c_array *input = check_array(ND4C_FLOAT32, 2, square, 1, 0, 0),
+  nd4c_array *input = check_array(ND4C_FLOAT32, 2, few_rows, 1, 0, 0),
              *weights = check_array(ND4C_FLOAT32, 2, square, 1, 0, 0);
   nd4c_array *output = NULL;
   nd4c_value constant = ND4C_VALUE_NONE;
@@ -298,12 +345,12 @@ static float result_of(float x, float w) {
   CHECK_OK(nd4c_array_data_mutable(weights, &data));
   ((float *)data)[0] = w;
   CHECK_OK(nd4c_graph_create(&graph));
-  const nd4c_value given = check_input(graph, "x", 2, square);
+  const nd4c_value given = check_input(graph, "x", 2, few_rows);
   CHECK_OK(nd4c_graph_constant(graph, weights, &constant));
   CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_matmul, given, constant)));
   nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
   CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const[]){input}, 1, &output, 1));
-  float numbers[SIDE * SIDE];
+  float numbers[FEW * SIDE];
   CHECK_OK(nd4c_array_read(output, numbers, sizeof numbers));
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
@@ -359,7 +406,7 @@ static void check_masks(bool attention) {
 
 static void wholly_masked_rows_are_finite(void **state) {
   (void)state;
-  if (has_bfloat16()) {
+  if (multiplies_bfloat16()) {
     check_masks(true);
     check_masks(false);
   }
@@ -370,7 +417,7 @@ static void attention_of_any_size(void **state) {
   static const int64_t sizes[][4] = {{1, 5, 64, 64},     {7, 16, 32, 16},   {33, 37, 64, 20}, {40, 200, 96, 64},
                                      {128, 128, 64, 64}, {64, 131, 48, 18}, {20, 12, 64, 64}};
   (void)state;
-  for (size_t i = 0; has_bfloat16() && i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; multiplies_bfloat16() && i < sizeof sizes / sizeof *sizes; i++) {
     const int64_t *n = sizes[i], q[] = {2, 3, n[0], n[2]}, k[] = {2, 3, n[1], n[2]}, v[] = {2, 3, n[1], n[3]};
     nd4c_graph *graph = NULL;
     nd4c_array *inputs[3] = {NULL}, *expected[1] = {NULL};
@@ -382,7 +429,7 @@ static void attention_of_any_size(void **state) {
     check_make_inputs(graph, 3, inputs);
     check_evaluate(graph, inputs, expected);
     nd4c_plan *plan = make_plan(graph, ND4C_BFLOAT16);
-    check_reduced(plan, ND4C_OP_attention);
+    check_dtype(plan, ND4C_OP_attention, ND4C_BFLOAT16);
     (void)snprintf(name, sizeof name, "attention of %lld queries, %lld keys", (long long)n[0], (long long)n[1]);
     check_runs(plan, inputs, expected, TOLERANCE, name);
     nd4c_plan_destroy(plan);
@@ -411,7 +458,7 @@ static void plans_share_converted_weights(void **state) {
     return;
   }
   CHECK_OK(nd4c_graph_create(&graph));
-  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, check_input(graph, "x", 2, square), 3)));
+  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, input_rows(graph), 3)));
   nd4c_plan *first = make_plan(graph, ND4C_BFLOAT16), *second = make_plan(graph, ND4C_BFLOAT16);
   nd4c_plan *wide = make_plan(graph, ND4C_DTYPE_NONE);
   assert_non_null(weights_of(first));
@@ -430,7 +477,7 @@ static nd4c_status attempt(const nd4c_plan_options *options) {
   nd4c_graph *graph = NULL;
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
-  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, check_input(graph, "x", 2, square), 3)));
+  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, input_rows(graph), 3)));
   const nd4c_status status = nd4c_plan_create(graph, NULL, options, &plan);
   assert_true((plan != NULL) == (status == ND4C_OK));
   nd4c_plan_destroy(plan);
@@ -461,7 +508,7 @@ static void wrong_requests_are_refused(void **state) {
 static void slow_devices_are_refused(void **state) {
   (void)state;
   const nd4c_plan_options options = {.struct_size = sizeof options, .precision = ND4C_BFLOAT16};
-  CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "onednn"));
+  CHECK_OK(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "onednn,simd"));
   assert_int_equal(attempt(&options), ND4C_UNSUPPORTED);
   assert_string_equal(
       nd4c_error_message(),
@@ -482,7 +529,7 @@ static void ahead_of_time_is_refused(void **state) {
   nd4c_graph *graph = NULL;
   const nd4c_plan_options options = {.struct_size = sizeof options, .precision = ND4C_BFLOAT16};
   CHECK_OK(nd4c_graph_create(&graph));
-  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, check_input(graph, "x", 2, square), 3)));
+  CHECK_OK(nd4c_graph_output(graph, "y", product(graph, input_rows(graph), 3)));
   assert_int_equal(nd4c_plan_compile(graph, "cpu:0", &options, "unused", NULL), ND4C_UNSUPPORTED);
   assert_non_null(strstr(nd4c_error_message(), "compiled ahead of time keep their dtypes"));
   nd4c_graph_destroy(graph);
@@ -496,7 +543,7 @@ static void the_report_says_what_was_asked_and_done(void **state) {
     return;
   }
   CHECK_OK(nd4c_graph_create(&graph));
-  CHECK_OK(nd4c_graph_output(graph, "y", exp_between(graph, check_input(graph, "x", 2, square))));
+  CHECK_OK(nd4c_graph_output(graph, "y", exp_between(graph, input_rows(graph))));
   CHECK_OK(nd4c_config_set("nd4c.plan.precision", "bfloat16"));
   nd4c_plan *plan = make_plan(graph, ND4C_DTYPE_NONE);
   CHECK_OK(nd4c_config_set("nd4c.plan.precision", NULL));
@@ -535,6 +582,7 @@ static void the_report_says_what_was_asked_and_done(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_and_what_follows_them_are_reduced),
+      cmocka_unit_test(many_rows_stay_in_float32),
       cmocka_unit_test(roundings_do_not_add_up_over_layers),
       cmocka_unit_test(nothing_changes_unless_asked),
       cmocka_unit_test(a_network_keeps_its_outputs),

@@ -10,6 +10,10 @@
  * add to, so roundings of them would add up over the layers. A linear that adds to such a sum becomes a linear in the
  * reduced dtype and an add.
  *
+ * A device without instructions for the dtype may still have fast products of few rows, in which reading the weights
+ * takes the time (rewrite->reduces_products is false). Then those with constant weights are the only anchors, and all
+ * else stays in float32, where it is faster.
+ *
  * It runs after `layout`, because kernels are fast in some orders of memory only. `layout` then runs again, for the
  * casts. */
 #include <string.h>
@@ -100,6 +104,7 @@ typedef enum role { ROLE_OTHER, ROLE_FOLLOWER, ROLE_ANCHOR } role;
 typedef struct state {
   nd4c_retyping retyping; /* first: emit_narrow finds the state by it */
   nd4c_rewrite *rewrite;
+  role *roles;  /* by node */
   bool *leads;  /* by value: an anchor depends on it */
   bool *scores; /* by value: a softmax or a mask of an attention depends on it, without an anchor between */
   bool *sums;   /* by value: a norm reads it, or a sum that a norm reads */
@@ -119,12 +124,28 @@ static role role_of(nd4c_op op) {
   return ROLE_OTHER;
 }
 
+/* Where the device has fast products of few rows alone, their weights have to be there in the reduced dtype: to round
+ * them in each run would take longer. */
+static nd4c_status find_role(state *s, int32_t index) {
+  const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
+  const nd4c_op op = node->def->info.op;
+  s->roles[index] = role_of(op);
+  if (s->rewrite->reduces_products || s->roles[index] != ROLE_ANCHOR) {
+    return ND4C_OK;
+  }
+  bool reads =
+      (op == ND4C_OP_matmul || op == ND4C_OP_linear) && s->rewrite->graph->values[node->inputs[1]].constant != NULL;
+  ND4C_TRY(reads ? nd4c_retyping_is_fast(&s->retyping, node, s->retyping.to, &reads) : ND4C_OK);
+  s->roles[index] = reads ? ROLE_ANCHOR : ROLE_OTHER;
+  return ND4C_OK;
+}
+
 /* What no anchor depends on, such as coordinates that a detector computes at its end, stays in float32. */
 static void find_leads(const state *s) {
   const nd4c_graph *graph = s->rewrite->graph;
   for (int32_t i = s->rewrite->existing - 1; i >= 0; i--) {
     const nd4c_graph_node *node = &graph->nodes[i];
-    bool leads = role_of(node->def->info.op) == ROLE_ANCHOR;
+    bool leads = s->roles[i] == ROLE_ANCHOR;
     for (int32_t k = 0; k < node->output_count && !leads; k++) {
       leads = s->leads[node->outputs[k]];
     }
@@ -193,7 +214,9 @@ static void find_sums(const state *s) {
     const nd4c_graph_node *node = &graph->nodes[i];
     const nd4c_op op = node->def->info.op;
     const bool norm = op == ND4C_OP_layer_norm || op == ND4C_OP_rms_norm, on = s->sums[node->outputs[0]];
-    if (norm || (on && node->def->view != NULL)) {
+    if (op == ND4C_OP_skip_layer_norm) {
+      s->sums[node->inputs[ND4C_IN_skip_layer_norm_x]] = s->sums[node->inputs[ND4C_IN_skip_layer_norm_skip]] = true;
+    } else if (norm || (on && node->def->view != NULL)) {
       s->sums[node->inputs[0]] = true;
     } else if (on && is_sum(node)) {
       s->sums[node->inputs[0]] = s->sums[node->inputs[1]] = true;
@@ -203,15 +226,26 @@ static void find_sums(const state *s) {
   }
 }
 
-/* An anchor has operands of float32 or reduced ones; a follower has at least one reduced operand, leads to another
- * anchor, and is no sum that a norm reads. */
-static bool is_candidate(const state *s, const nd4c_graph_node *node) {
-  const bool follows = s->leads[node->outputs[0]] && !(s->sums[node->outputs[0]] && is_sum(node));
-  const role its = follows || role_of(node->def->info.op) == ROLE_ANCHOR ? role_of(node->def->info.op) : ROLE_OTHER;
-  bool any = its == ROLE_ANCHOR && nd4c_retyping_covers(&s->retyping, node->inputs[0]);
-  for (int32_t i = 0; i < node->input_count && !any; i++) {
-    any = its == ROLE_FOLLOWER && node->inputs[i] >= 0 && s->retyping.changed[node->inputs[i]];
+/* Whether a follower has enough reduced operands: at least one, or, where few nodes change, all that vary. */
+static bool has_reduced(const state *s, const nd4c_graph_node *node) {
+  bool any = false, all = true;
+  for (int32_t i = 0; i < node->input_count; i++) {
+    const nd4c_value input = node->inputs[i];
+    const bool covered = nd4c_retyping_covers(&s->retyping, input);
+    any = any || (covered && s->retyping.changed[input]);
+    all = all && (!covered || s->retyping.changed[input] || s->rewrite->graph->values[input].constant != NULL);
   }
+  return any && (all || s->rewrite->reduces_products);
+}
+
+/* An anchor has operands of float32 or reduced ones; a follower has reduced operands, leads to another anchor, and is
+ * no sum that a norm reads. */
+static bool is_candidate(const state *s, int32_t index) {
+  const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
+  const bool follows = s->leads[node->outputs[0]] && !(s->sums[node->outputs[0]] && is_sum(node));
+  const role its = s->roles[index];
+  bool any = its == ROLE_ANCHOR ? nd4c_retyping_covers(&s->retyping, node->inputs[0])
+                                : its == ROLE_FOLLOWER && follows && has_reduced(s, node);
   for (int32_t i = 0; i < node->output_count; i++) {
     any = any && s->rewrite->graph->values[node->outputs[i]].dtype == ND4C_FLOAT32;
   }
@@ -259,13 +293,20 @@ static nd4c_status split_sum(state *s, int32_t index, bool *done) {
   return nd4c_rewrite_node(s->rewrite, index, ND4C_OP_add, sum, 2, NULL, NULL, done);
 }
 
+/* Whether the sum stays in float32: a norm reads it, or few nodes change and the addend is none of them. */
+static bool adds_apart(const state *s, const nd4c_graph_node *node) {
+  const nd4c_value addend = addend_of(node);
+  return s->sums[node->outputs[0]] || (!s->rewrite->reduces_products && !s->retyping.changed[addend] &&
+                                       s->rewrite->graph->values[addend].constant == NULL);
+}
+
 static nd4c_status visit(state *s, int32_t index) {
   const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
-  bool fits = is_candidate(s, node);
+  bool fits = is_candidate(s, index);
   if (fits) {
     ND4C_TRY(nd4c_retyping_is_fast(&s->retyping, node, s->retyping.to, &fits));
   }
-  if (fits && s->sums[node->outputs[0]] && addend_of(node) >= 0) {
+  if (fits && addend_of(node) >= 0 && adds_apart(s, node)) {
     ND4C_TRY(split_sum(s, index, &fits));
   } else if (fits) {
     ND4C_TRY(nd4c_retyping_change(&s->retyping, index, &fits));
@@ -279,6 +320,10 @@ static nd4c_status rewrite_all(state *s) {
   ND4C_TRY(nd4c_region_make(region, count, sizeof *s->leads, &s->leads));
   ND4C_TRY(nd4c_region_make(region, count, sizeof *s->scores, &s->scores));
   ND4C_TRY(nd4c_region_make(region, count, sizeof *s->sums, &s->sums));
+  ND4C_TRY(nd4c_region_make(region, s->rewrite->existing, sizeof *s->roles, &s->roles));
+  for (int32_t i = 0; i < s->rewrite->existing; i++) {
+    ND4C_TRY(find_role(s, i));
+  }
   find_leads(s);
   find_scores(s);
   find_sums(s);
