@@ -2,6 +2,7 @@
  * stays in 16 bits, and what the report says. */
 #include "dispatch/choice.h"
 #include "graph/graph_check.h"
+#include "graph/match/fast.h"
 
 enum { SIDE = 64, ROWS = 100 };
 static const int64_t square[] = {SIDE, SIDE};
@@ -253,11 +254,62 @@ static void fast_nodes_stay(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* The dtype of the product with the constant matrix behind the mean of a product, or of that one (first). */
+static nd4c_dtype product_dtype(int64_t side, const char *dim, bool first) {
+  const int64_t matrix[] = {side, side}, axes[] = {0};
+  const nd4c_attr over[] = {check_ints("axes", axes, 1), {.name = "keepdims", .value = {ND4C_ATTR_BOOL, .as.i = 1}}};
+  int64_t rows[] = {ROWS, side};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_dtype dtypes[2] = {ND4C_DTYPE_NONE, ND4C_DTYPE_NONE};
+  int32_t found = 0;
+  CHECK_OK(nd4c_graph_create(&graph));
+  if (dim != NULL) {
+    CHECK_OK(nd4c_graph_dim(graph, dim, 1, ROWS, &rows[0]));
+  }
+  const nd4c_value x = input_of(graph, ND4C_BFLOAT16, 2, rows);
+  nd4c_value h = check_binary(graph, ND4C_OP_matmul, x, weights(graph, ND4C_BFLOAT16, 2, matrix, 1));
+  h = dim != NULL ? h : check_op(graph, ND4C_OP_mean, &h, 1, over, 2);
+  CHECK_OK(nd4c_graph_output(graph, "y",
+                             check_binary(graph, ND4C_OP_matmul, h, weights(graph, ND4C_BFLOAT16, 2, matrix, 2))));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
+    const nd4c_graph_node *node = &plan->graph->nodes[i];
+    if (node->def->info.op == ND4C_OP_matmul && found < 2) {
+      dtypes[found++] = plan->graph->values[node->outputs[0]].dtype;
+    }
+  }
+  assert_int_equal(found, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  return dtypes[first ? 0 : 1];
+}
+
+/* Where only products of few rows are fast in bfloat16, they stay, if they have enough weights and no dim gives the
+ * rows. */
+static void few_rows_read_weights_of_16_bits(void **state) {
+  nd4c_context *context = NULL;
+  (void)state;
+  CHECK_OK(nd4c_context_resolve(NULL, &context));
+  if (nd4c_multiplies_fast(context, ND4C_BFLOAT16) || !nd4c_multiplies_rows_fast(context, ND4C_BFLOAT16)) {
+    return;
+  }
+  assert_int_equal(product_dtype(256, NULL, true), ND4C_FLOAT32);
+  assert_int_equal(product_dtype(256, NULL, false), ND4C_BFLOAT16);
+  assert_int_equal(product_dtype(128, NULL, false), ND4C_FLOAT32);
+  assert_int_equal(product_dtype(256, "rows", true), ND4C_FLOAT32);
+  assert_int_equal(product_dtype(256, "rows", false), ND4C_FLOAT32);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_network_computes_in_float32), cmocka_unit_test(single_ops_convert),
-      cmocka_unit_test(tables_stay_in_16_bits),        cmocka_unit_test(casts_of_the_model_round),
-      cmocka_unit_test(ops_of_the_dtype_stay),         cmocka_unit_test(fast_nodes_stay),
+      cmocka_unit_test(a_network_computes_in_float32),
+      cmocka_unit_test(single_ops_convert),
+      cmocka_unit_test(tables_stay_in_16_bits),
+      cmocka_unit_test(casts_of_the_model_round),
+      cmocka_unit_test(ops_of_the_dtype_stay),
+      cmocka_unit_test(fast_nodes_stay),
+      cmocka_unit_test(few_rows_read_weights_of_16_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

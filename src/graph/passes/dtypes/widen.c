@@ -7,7 +7,8 @@
  *
  * If the device has no fast products in this dtype, and one node of the graph gains, all nodes that compute in it
  * follow: there is no cast between them then. What only moves recorded numbers of 16 bits goes on doing so, such as the
- * lookup in a table of embeddings, since less memory is read. If the device has fast products, only the nodes that gain
+ * lookup in a table of embeddings, since less memory is read. So do products of few rows with constant weights, if the
+ * device has fast kernels for them. If the device has fast products, only the nodes that gain
  * change. */
 #include "base/status.h"
 #include "device/stream/cancellation.h"
@@ -75,25 +76,56 @@ static bool only_moves(const nd4c_retyping *s, const nd4c_graph_node *node) {
   return moves && varies;
 }
 
-/* Whether the device computes the node slowly as it is recorded, and fast in float32. */
-static nd4c_status gains(nd4c_retyping *s, const nd4c_graph_node *node, bool *slow) {
+static bool has_dims(const nd4c_graph *graph, nd4c_value value) {
+  const nd4c_graph_value *v = &graph->values[value];
+  bool has = false;
+  for (int32_t i = 0; i < v->rank && graph->extents != NULL; i++) {
+    has = has || nd4c_extents_has(graph->extents, v->shape[i]);
+  }
+  return has;
+}
+
+static bool is_product(const nd4c_graph_node *node) {
+  return node->def->info.op == ND4C_OP_matmul || node->def->info.op == ND4C_OP_linear;
+}
+
+/* Whether the device computes the node slowly as it is recorded, and fast in float32. all: the device has no fast
+ * products but those of few rows; where a dim says how many there are, a run may bring more. */
+static nd4c_status gains(nd4c_retyping *s, const nd4c_graph_node *node, bool all, bool *slow) {
   *slow = can_widen(s, node) && node->def->info.op != ND4C_OP_cast;
   if (*slow) {
     bool fast = false;
-    ND4C_TRY(nd4c_retyping_is_fast(s, node, s->from, &fast));
+    if (!all || !is_product(node) || !has_dims(s->rewrite->graph, node->outputs[0])) {
+      ND4C_TRY(nd4c_retyping_is_fast(s, node, s->from, &fast));
+    }
     ND4C_TRY(nd4c_retyping_is_fast(s, node, ND4C_FLOAT32, slow));
     *slow = *slow && !fast;
   }
   return ND4C_OK;
 }
 
-/* all: nodes that gain nothing follow. */
+/* Whether the node is a product in which reading the weights takes the time, half of it in 16 bits: the device has a
+ * fast kernel for few rows. */
+static nd4c_status reads_weights(nd4c_retyping *s, const nd4c_graph_node *node, bool *reads) {
+  enum { LEAST_WEIGHTS = 1 << 16 }; /* casts around a product with fewer ones take longer than is saved */
+  const nd4c_graph *graph = s->rewrite->graph;
+  *reads = is_product(node) && !has_dims(graph, node->outputs[0]);
+  if (*reads) {
+    const nd4c_array *weights = graph->values[node->inputs[1]].constant;
+    *reads = weights != NULL && weights->size >= LEAST_WEIGHTS && weights->dtype == s->from;
+  }
+  return *reads ? nd4c_retyping_is_fast(s, node, s->from, reads) : ND4C_OK;
+}
+
+/* all: nodes that gain nothing follow, but for those that read weights. */
 static nd4c_status visit(nd4c_retyping *s, int32_t index, bool all) {
   const nd4c_graph_node *node = &s->rewrite->graph->nodes[index];
-  bool done = can_widen(s, node);
+  bool done = can_widen(s, node), reads = false;
   if (done && (!all || only_moves(s, node))) {
-    ND4C_TRY(gains(s, node, &done));
+    ND4C_TRY(gains(s, node, all, &done));
   }
+  ND4C_TRY(done && all ? reads_weights(s, node, &reads) : ND4C_OK);
+  done = done && !reads;
   ND4C_TRY(done ? nd4c_retyping_change(s, index, &done) : ND4C_OK);
   return done ? ND4C_OK : nd4c_retyping_keep(s, index);
 }
@@ -102,7 +134,7 @@ static nd4c_status widen_all(nd4c_retyping *s) {
   const bool all = !nd4c_multiplies_fast(s->rewrite->context, s->from);
   bool any = false;
   for (int32_t i = 0; i < s->rewrite->existing && !any; i++) {
-    ND4C_TRY(gains(s, &s->rewrite->graph->nodes[i], &any));
+    ND4C_TRY(gains(s, &s->rewrite->graph->nodes[i], all, &any));
   }
   for (int32_t i = 0; i < s->rewrite->existing && any; i++) {
     ND4C_TRY(nd4c_cancellation_poll());
