@@ -1,18 +1,22 @@
 /* Kernels of 16-bit floats that compute by kernels of float32 (backends/cpu/support/widened.h): scratch of operands
- * that repeat numbers, and hostile views. */
+ * that repeat numbers, hostile views, and where they come before oneDNN's own. */
 #include <math.h>
 
 #include "kernels/kernel_call.h"
 
 enum { BATCH = 64, M = 8, K = 96, N = 128 };
 
-static void add_half(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape) {
+static void add_narrow(call_frame *frame, nd4c_dtype dtype, int32_t input, int32_t rank, const int64_t *shape) {
   add_operand(frame, input, rank, shape, C_ORDER);
   operand *op = &frame->operands[input];
   free(op->memory);
-  op->dtype = ND4C_FLOAT16;
+  op->dtype = dtype;
   lay_out(op, C_ORDER);
   fill(op, (uint64_t)input + 3, -1);
+}
+
+static void add_half(call_frame *frame, int32_t input, int32_t rank, const int64_t *shape) {
+  add_narrow(frame, ND4C_FLOAT16, input, rank, shape);
 }
 
 static void make_ready(call_frame *frame, const char *op, int32_t inputs) {
@@ -133,11 +137,66 @@ static void overlapping_rows_are_refused(void **state) {
   release(&frame);
 }
 
+/* oneDNN's own kernels of bfloat16 are for processors with instructions for it: with AVX-512 alone it emulates them,
+ * which took three to five times as long as float32. */
+static void emulated_products_are_refused(void **state) {
+  (void)state;
+  nd4c_machine_info info = {.struct_size = sizeof info};
+  assert_int_equal(nd4c_machine_get_info(&info), ND4C_OK);
+  if (strncmp(info.cpu_level, "avx", 3) != 0 || strstr(info.cpu_features, "avx512_bf16") != NULL ||
+      strstr(info.cpu_features, "avx_ne_convert") != NULL) {
+    return;
+  }
+  call_frame frame = {.output.rank = 0};
+  char reason[TEXT_SIZE] = "";
+  open_providers();
+  add_narrow(&frame, ND4C_BFLOAT16, 0, 2, (int64_t[]){BATCH, K});
+  add_narrow(&frame, ND4C_BFLOAT16, 1, 2, (int64_t[]){K, N});
+  make_ready(&frame, "matmul", 2);
+  const nd4c_kernel *own = named_kernel("matmul", "onednn.matmul");
+  assert_true(own == NULL || !own->usable(&frame.call, reason, sizeof reason));
+  const nd4c_kernel *sooner = named_kernel("matmul", "simd.widened_own_matmul");
+  frame.call.data = sooner->data;
+  (void)sooner->usable(&frame.call, reason, sizeof reason);
+  assert_null(strstr(reason, "there may be instructions"));
+  release(&frame);
+}
+
+/* Few rows read b in 16 bits, more of them where it would be widened otherwise, unless it is constant: a plan has it in
+ * float32. */
+static void few_rows_read_16_bits(void **state) {
+  static const struct {
+    int64_t rows;
+    int32_t flags;
+    bool usable;
+  } cases[] = {
+      {4, 0, true}, {16, 0, true}, {17, 0, false}, {4, ND4C_TENSOR_CONSTANT, true}, {5, ND4C_TENSOR_CONSTANT, false}};
+  (void)state;
+  nd4c_machine_info info = {.struct_size = sizeof info};
+  assert_int_equal(nd4c_machine_get_info(&info), ND4C_OK);
+  for (size_t i = 0; strncmp(info.cpu_level, "avx", 3) == 0 && i < sizeof cases / sizeof *cases; i++) {
+    call_frame frame = {.output.rank = 0};
+    char reason[TEXT_SIZE] = "";
+    open_providers();
+    add_half(&frame, 0, 2, (int64_t[]){cases[i].rows, K});
+    add_half(&frame, 1, 2, (int64_t[]){K, N});
+    make_ready(&frame, "matmul", 2);
+    nd4c_tensor inputs[] = {frame.call.inputs[0], frame.call.inputs[1]};
+    inputs[1].flags |= cases[i].flags;
+    frame.call.inputs = inputs;
+    const nd4c_kernel *kernel = named_kernel("matmul", "simd.narrow_float16_matmul");
+    assert_int_equal(kernel->usable(&frame.call, reason, sizeof reason), cases[i].usable);
+    release(&frame);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(repeated_weights_are_widened_once),
       cmocka_unit_test(endless_vectors_want_little),
       cmocka_unit_test(overlapping_rows_are_refused),
+      cmocka_unit_test(emulated_products_are_refused),
+      cmocka_unit_test(few_rows_read_16_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,9 @@
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
 
-/* Up to so many rows this was faster than oneDNN; elements of b that are worth another thread; elements of an addend
- * that are widened at once. */
-enum { FEW_ROWS = 4, GRAIN = 1 << 16, PIECE = 64 };
+/* Up to so many rows this was faster than oneDNN; and where b would be widened in each call otherwise. Elements of b
+ * that are worth another thread; elements of an addend that are widened at once. */
+enum { FEW_ROWS = 4, MORE_ROWS = 16, GRAIN = 1 << 16, PIECE = 64 };
 
 typedef struct job {
   nd4c_cpu_product p;
@@ -18,6 +18,20 @@ typedef struct job {
   float *a, *y;
   nd4c_unary_loop activate;
 } job;
+
+static nd4c_dtype dtype_of(const nd4c_call *call) {
+  return call->inputs[0].dtype;
+}
+
+static bool is_constant(const nd4c_cpu_product *p) {
+  return (p->b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0;
+}
+
+/* A plan has constant weights in f32, unless rows are so few that reading them takes the time. */
+static int64_t most_rows(const nd4c_call *call, const nd4c_cpu_product *p) {
+  const bool widens = dtype_of(call) == ND4C_FLOAT16 || nd4c_simd_widens_bfloat16;
+  return widens && !is_constant(p) ? MORE_ROWS : FEW_ROWS;
+}
 
 /* The product to compute: that of the transposes if b has the few columns. */
 static const char *read_product(const nd4c_call *call, job *j) {
@@ -31,7 +45,7 @@ static const char *read_product(const nd4c_call *call, job *j) {
   }
   int32_t row = p->rank - 2, column = p->rank - 1;
   j->dots = p->b.strides[row] == 1;
-  if (p->batch != 1 || p->m > FEW_ROWS) {
+  if (p->batch != 1 || p->m > most_rows(call, p)) {
     return "a batch, or more than a few rows";
   }
   if ((!j->dots && p->b.strides[column] != 1) || (p->n > 1 && p->y.strides[column] != 1)) {
@@ -40,18 +54,13 @@ static const char *read_product(const nd4c_call *call, job *j) {
   return NULL;
 }
 
-static nd4c_dtype dtype_of(const nd4c_call *call) {
-  return call->inputs[0].dtype;
-}
-
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   job j;
   const char *why = read_product(call, &j);
   if (why == NULL && !nd4c_simd_level_is("avx512") && !nd4c_simd_level_is("avx2")) {
     why = "without AVX2 16-bit floats are widened element by element";
   }
-  if (why == NULL && dtype_of(call) == ND4C_BFLOAT16 && (j.p.b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0 &&
-      !nd4c_simd_widens_bfloat16) {
+  if (why == NULL && dtype_of(call) == ND4C_BFLOAT16 && is_constant(&j.p) && !nd4c_simd_widens_bfloat16) {
     why = "the right-hand side is constant: oneDNN packs it once";
   }
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
