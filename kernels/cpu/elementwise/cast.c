@@ -94,9 +94,32 @@ static inline float odd_float_of_int32(int32_t x) {
 #include "kernels/cpu/support/each_dtype.h"
 
 #ifndef ND4C_DTYPES_LITE
+/* Of 64-bit integers beyond 2^53 what f64 would round away is kept in one bit, so that f64 holds the rest exactly. */
+static inline double odd_double_of_uint64(uint64_t x) {
+  const uint64_t low = x & 2047, odd = (x - low) | (uint64_t)(low != 0) << 11;
+  return (double)(x < UINT64_C(1) << 53 ? x : odd);
+}
+static inline double odd_double_of_int64(int64_t x) {
+  const uint64_t bits = (uint64_t)x, low = bits & 1023, odd = (bits - low) | (uint64_t)(low != 0) << 10;
+  return (double)(int64_t)(bits + (UINT64_C(1) << 53) <= UINT64_C(1) << 54 ? bits : odd);
+}
+
 static void float64_to_odd(int64_t n, const void *x, void *y) {
   nd4c_odd_floats(n, x, y);
 }
+
+#define WIDE_TO_ODD(from)                                         \
+  static void from##_to_odd(int64_t n, const void *vx, void *y) { \
+    const nd4c_c_##from *x = vx;                                  \
+    double wide[ND4C_HALF_CHUNK]; /* n is at most that */         \
+    ND4C_INDEPENDENT                                              \
+    for (int64_t i = 0; i < n; i++) {                             \
+      wide[i] = odd_double_of_##from(x[i]);                       \
+    }                                                             \
+    nd4c_odd_floats(n, wide, y);                                  \
+  }
+WIDE_TO_ODD(int64)
+WIDE_TO_ODD(uint64)
 #endif
 
 #define HALF_FROM(from, to)                                       \
@@ -124,6 +147,12 @@ static void float64_to_odd(int64_t n, const void *x, void *y) {
   }                                                                  \
   static void float64_to_##name(int64_t n, const void *x, void *y) { \
     to_##name(float64_to_odd, sizeof(double), n, x, y);              \
+  }                                                                  \
+  static void int64_to_##name(int64_t n, const void *x, void *y) {   \
+    to_##name(int64_to_odd, sizeof(int64_t), n, x, y);               \
+  }                                                                  \
+  static void uint64_to_##name(int64_t n, const void *x, void *y) {  \
+    to_##name(uint64_to_odd, sizeof(uint64_t), n, x, y);             \
   }                                                                  \
   LOOP(int32, name, nd4c_##name##_from_float(odd_float_of_int32(x))) \
   LOOP(uint32, name, nd4c_##name##_from_float(nd4c_double_to_odd_float((double)x)))
@@ -177,8 +206,9 @@ const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table) = {
                           HALF_TARGETS(FLOAT32, float32) HALF_TARGETS(FLOAT64, float64)
 #ifndef ND4C_DTYPES_LITE
                               HALF_TARGETS(INT16, int16) HALF_TARGETS(UINT16, uint16) HALF_TARGETS(UINT32, uint32)
-                                  ENTRY(FLOAT16, float16, BFLOAT16, bfloat16)
-                                      ENTRY(BFLOAT16, bfloat16, FLOAT16, float16)
+                                  HALF_TARGETS(INT64, int64) HALF_TARGETS(UINT64, uint64)
+                                      ENTRY(FLOAT16, float16, BFLOAT16, bfloat16)
+                                          ENTRY(BFLOAT16, bfloat16, FLOAT16, float16)
 #endif
 #define FLOAT8_ENTRIES(NAME, name)      \
   ENTRY(FLOAT32, float32, NAME, name)   \
@@ -188,5 +218,5 @@ const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table) = {
   ENTRY(NAME, name, FLOAT32, float32)   \
   ENTRY(NAME, name, FLOAT64, float64)   \
   ENTRY(NAME, name, FLOAT16, float16) ENTRY(NAME, name, BFLOAT16, bfloat16)
-                                          ND4C_FLOAT8_DTYPES(FLOAT8_ENTRIES)},
+                                              ND4C_FLOAT8_DTYPES(FLOAT8_ENTRIES)},
     .where = ND4C_BY_SIZE(where)};

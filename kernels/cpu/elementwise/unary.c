@@ -145,9 +145,11 @@ ND4C_INLINED void trigonometric_float64(bool cosine, int64_t n, const double *x,
 #define INT_LOOPS(D, d, kind) ND4C_UNARY_NUMBERS(LOOP, D, d)
 #define UINT_LOOPS(D, d, kind) UINT_OPS(LOOP, D, d)
 #define FLOAT_LOOPS(D, d, kind) PLAIN_OPS(LOOP, D, d) ND4C_UNARY_VECTORS(VECTOR_LOOP, D, d)
-#define HALF_LOOPS(D, d, kind) \
-  PLAIN_OPS(HALF_LOOP, D, d)   \
-  VECTOR_OPS(HALF_VECTOR_LOOP, D, d) HALF_LOOP(sin, D, d) HALF_LOOP(cos, D, d)
+#define HALF_LOOPS(D, d, kind)             \
+  HALF_LOOP(square, D, d)                  \
+  HALF_LOOP(sign, D, d)                    \
+  ND4C_UNARY_PLAIN_FLOATS(HALF_LOOP, D, d) \
+  ND4C_UNARY_ACTIVATIONS(HALF_LOOP, D, d) VECTOR_OPS(HALF_VECTOR_LOOP, D, d) HALF_LOOP(sin, D, d) HALF_LOOP(cos, D, d)
 ND4C_INT_DTYPES(INT_LOOPS)
 ND4C_UINT_DTYPES(UINT_LOOPS)
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)

@@ -8,7 +8,8 @@
 #include "nd4c/dtype.h"
 
 /* X(name, DTYPE, dtype): lists of ops, to be written out for one dtype. */
-#define ND4C_UNARY_NUMBERS(X, D, d) X(negative, D, d) X(abs, D, d) X(square, D, d) X(sign, D, d) X(relu, D, d)
+#define ND4C_UNARY_SIGNS(X, D, d) X(negative, D, d) X(abs, D, d) X(relu, D, d)
+#define ND4C_UNARY_NUMBERS(X, D, d) ND4C_UNARY_SIGNS(X, D, d) X(square, D, d) X(sign, D, d)
 #define ND4C_UNARY_PLAIN_FLOATS(X, D, d) X(floor, D, d) X(ceil, D, d) X(round, D, d) X(reciprocal, D, d)
 /* AVX-512 has forms of these for whole vectors: of the first for every float, of the others for those up to 32 bits. */
 #define ND4C_UNARY_VECTORS(X, D, d) X(exp, D, d) X(log, D, d) X(sigmoid, D, d) X(sqrt, D, d)
