@@ -67,14 +67,8 @@ static const nd4c_table_of_doubles nd4c_exp_eight_low = {
     -0x1.e9c23179c2893p-54,
 };
 
-/* e^(x + tail), |tail| small against 1/16: n sixteenths of ln 2 taken off, the scale is 2 to the floor of n / 16.
- * Beyond the clamp the result is 0 or infinite; NaN stays. 1.1 ulp, 0.6 with `exact`. */
-static inline __m512d nd4c_exp_tail_eight(__m512d x, __m512d tail, bool exact) {
-  const __m512d rounder = _mm512_set1_pd(ND4C_ROUNDER_F64);
-  x = _mm512_max_pd(_mm512_set1_pd(-1000), _mm512_min_pd(_mm512_set1_pd(1000), x));
-  __m512d shifted = _mm512_fmadd_pd(x, _mm512_set1_pd(0x1.71547652b82fep+4), rounder);
-  __m512d n = _mm512_sub_pd(shifted, rounder), most = _mm512_fnmadd_pd(n, _mm512_set1_pd(0x1.62e42fefap-5), x);
-  __m512d r = _mm512_add_pd(most, _mm512_fnmadd_pd(n, _mm512_set1_pd(0x1.cf79abc9e3b3ap-44), tail));
+/* e^r 2^(n / 16), n the integer that `shifted` has in its low bits. */
+static inline __m512d nd4c_exp_scaled_eight(__m512d r, __m512d shifted, __m512d n, bool exact) {
   __m512d q = _mm512_fmadd_pd(_mm512_set1_pd(0x1.6c185fabc7718p-10), r, _mm512_set1_pd(0x1.11123b47cf75dp-7));
   q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(0x1.555555545c578p-5));
   q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(0x1.555555548ebcfp-3));
@@ -85,6 +79,17 @@ static inline __m512d nd4c_exp_tail_eight(__m512d x, __m512d tail, bool exact) {
   __m512d more =
       exact ? _mm512_add_pd(part, _mm512_fmadd_pd(part, less_one, low)) : _mm512_fmadd_pd(part, less_one, part);
   return _mm512_scalef_pd(more, _mm512_mul_pd(n, _mm512_set1_pd(0x1p-4)));
+}
+
+/* e^(x + tail), |tail| small against 1/16: n sixteenths of ln 2 taken off, the scale is 2 to the floor of n / 16.
+ * Beyond the clamp the result is 0 or infinite; NaN stays. 1.1 ulp, 0.6 with `exact`. */
+static inline __m512d nd4c_exp_tail_eight(__m512d x, __m512d tail, bool exact) {
+  const __m512d rounder = _mm512_set1_pd(ND4C_ROUNDER_F64);
+  x = _mm512_max_pd(_mm512_set1_pd(-1000), _mm512_min_pd(_mm512_set1_pd(1000), x));
+  __m512d shifted = _mm512_fmadd_pd(x, _mm512_set1_pd(0x1.71547652b82fep+4), rounder);
+  __m512d n = _mm512_sub_pd(shifted, rounder), most = _mm512_fnmadd_pd(n, _mm512_set1_pd(0x1.62e42fefap-5), x);
+  __m512d r = _mm512_add_pd(most, _mm512_fnmadd_pd(n, _mm512_set1_pd(0x1.cf79abc9e3b3ap-44), tail));
+  return nd4c_exp_scaled_eight(r, shifted, n, exact);
 }
 
 static inline __m512d nd4c_exp_eight(__m512d x) {
@@ -157,11 +162,8 @@ static inline nd4c_split_eight nd4c_log_split_eight(__m512d x) {
   return s;
 }
 
-/* As nd4c_log_sixteen. */
-static inline __m512d nd4c_log_eight(__m512d x) {
-  nd4c_split_eight s = nd4c_log_split_eight(x);
-  __m512d r = _mm512_fmsub_pd(s.m, nd4c_pick_eight(s.index, nd4c_log_eight_inverse), _mm512_set1_pd(1));
-  /* (ln(1 + r) - r) / r^2 */
+/* (ln(1 + r) - r) / r^2 */
+static inline __m512d nd4c_log_series_eight(__m512d r) {
   __m512d q = _mm512_fmadd_pd(_mm512_set1_pd(-0x1.682243e3a4296p-4), r, _mm512_set1_pd(0x1.c5cc9fe51c31ep-4));
   q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(-0x1.000b8524b7c42p-3));
   q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(0x1.2492d00a9135ap-3));
@@ -169,11 +171,28 @@ static inline __m512d nd4c_log_eight(__m512d x) {
   q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(0x1.9999997fa01eap-3));
   q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(-0x1.000000000432ep-2));
   q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(0x1.5555555556091p-2));
-  q = _mm512_fmadd_pd(q, r, _mm512_set1_pd(-0.5));
-  __m512d high = nd4c_pick_eight(s.index, nd4c_log_eight_high), low = nd4c_pick_eight(s.index, nd4c_log_eight_low);
+  return _mm512_fmadd_pd(q, r, _mm512_set1_pd(-0.5));
+}
+
+/* The r of s: m / c - 1. */
+static inline __m512d nd4c_log_ratio_eight(nd4c_split_eight s) {
+  return _mm512_fmsub_pd(s.m, nd4c_pick_eight(s.index, nd4c_log_eight_inverse), _mm512_set1_pd(1));
+}
+
+static inline __m512d nd4c_log_rest_eight(nd4c_split_eight s) {
+  return _mm512_fmadd_pd(s.k, _mm512_set1_pd(0x1.ef35793c7673p-45), nd4c_pick_eight(s.index, nd4c_log_eight_low));
+}
+
+/* As nd4c_log_end_sixteen. */
+static inline __m512d nd4c_log_end_eight(nd4c_split_eight s, __m512d r, __m512d rest) {
+  const __m512d high = nd4c_pick_eight(s.index, nd4c_log_eight_high), q = nd4c_log_series_eight(r);
   __m512d most = _mm512_fmadd_pd(s.k, _mm512_set1_pd(0x1.62e42fefa38p-1), high);
-  low = _mm512_fmadd_pd(s.k, _mm512_set1_pd(0x1.ef35793c7673p-45), low);
-  return _mm512_add_pd(most, _mm512_add_pd(r, _mm512_fmadd_pd(_mm512_mul_pd(r, r), q, low)));
+  return _mm512_add_pd(most, _mm512_add_pd(r, _mm512_fmadd_pd(_mm512_mul_pd(r, r), q, rest)));
+}
+
+static inline __m512d nd4c_log_eight(__m512d x) {
+  const nd4c_split_eight s = nd4c_log_split_eight(x);
+  return nd4c_log_end_eight(s, nd4c_log_ratio_eight(s), nd4c_log_rest_eight(s));
 }
 
 /* -- power --------------------------------------------------------------------------------------------------------- */

@@ -15,11 +15,7 @@
 /* These have forms of f32, too, nd4c_single_<name> (functions/single.h): with twice the speed where products are fused.
  */
 #define ND4C_FUNCTIONS_SINGLE(X) \
-  X(log1p, 10)                   \
   X(expm1, 8)                    \
-  X(log2, 10)                    \
-  X(log10, 10)                   \
-  X(exp2, 8)                     \
   X(atan, 12)                    \
   X(asin, 14)                    \
   X(acos, 14)                    \
@@ -27,11 +23,13 @@
   X(cosh, 10)                    \
   X(asinh, 20)                   \
   X(acosh, 18)                   \
-  X(atanh, 16)                   \
-  X(rsqrt, 10)                   \
   X(cbrt, 10)
+/* These have forms of whole vectors of AVX-512 besides, nd4c_<name>_sixteen and nd4c_<name>_eight
+ * (functions/vectors.h). */
+#define ND4C_FUNCTIONS_VECTORS(X) X(log1p, 6) X(log2, 4) X(log10, 4) X(exp2, 4) X(atanh, 10) X(rsqrt, 4)
+/* Of f32 these have such a form for numbers next to 0 alone, nd4c_<name>_near_sixteen. */
+#define ND4C_FUNCTIONS_NEAR(X) X(tan, 12)
 #define ND4C_FUNCTIONS_WIDE(X) \
-  X(tan, 16)                   \
   X(erfc, 20)                  \
   X(logit, 16)                 \
   X(sinc, 16)                  \
@@ -47,7 +45,8 @@
   X(lgamma, 60)                \
   X(digamma, 60)               \
   X(gamma, 60)
-#define ND4C_FUNCTIONS_OF_ONE(X) ND4C_FUNCTIONS_SINGLE(X) ND4C_FUNCTIONS_WIDE(X)
+#define ND4C_FUNCTIONS_OF_ONE(X) \
+  ND4C_FUNCTIONS_SINGLE(X) ND4C_FUNCTIONS_VECTORS(X) ND4C_FUNCTIONS_NEAR(X) ND4C_FUNCTIONS_WIDE(X)
 #define ND4C_FUNCTIONS_OF_PAIRS(X) X(atan2, 16) X(hypot, 12) X(xlogy, 12)
 /* Their results may cancel: some of f64 are computed again in long double. */
 #define ND4C_FUNCTIONS_OF_SUMS(X) X(logaddexp, 20) X(logaddexp2, 20)

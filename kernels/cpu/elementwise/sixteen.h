@@ -275,24 +275,45 @@ static const nd4c_sixteen nd4c_log_sixteen_table[3] = {
      -0x1.95dd34p-20f, -0x1.7f35cap-19f, -0x1.0b5a7ep-18f, -0x1.032906p-18f, 0x1.eff0b8p-22f, -0x1.db8abcp-22f,
      -0x1.cfc186p-22f, -0x1.63d8ccp-19f, 0}};
 
-/* x = 2^k m, m from 3/4 to 3/2; ln x = k ln 2 + ln c + ln(1 + r). The first parts of ln 2 and ln c are so short that
- * their sum is exact; infinite k and the mantissa NaN of negative numbers make the special results. 0.6 ulp. */
-static inline __m512 nd4c_log_sixteen(__m512 x) {
+/* x = 2^k m, m from 3/4 to 3/2; r = m / c - 1. Of infinities and zero k is infinite, of negative numbers r is NaN. */
+typedef struct nd4c_split_sixteen {
+  __m512 k, r;
+  __m512i index;
+} nd4c_split_sixteen;
+
+static inline nd4c_split_sixteen nd4c_log_split_sixteen(__m512 x) {
   __m512 m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan), k = _mm512_getexp_ps(x);
-  __m512i index = _mm512_srli_epi32(_mm512_castps_si512(m), 19);
+  nd4c_split_sixteen s = {.index = _mm512_srli_epi32(_mm512_castps_si512(m), 19)};
   const __m512 one = _mm512_set1_ps(1);
-  k = _mm512_mask_add_ps(k, _mm512_cmp_ps_mask(m, one, _CMP_LT_OQ), k, one);
-  __m512 r = _mm512_fmsub_ps(m, nd4c_pick_sixteen(index, nd4c_log_sixteen_table[0]), one);
-  __m512 q =
-      _mm512_fmadd_ps(_mm512_set1_ps(0x1.84c632p-3f), r, _mm512_set1_ps(-0x1.002becp-2f)); /* (ln(1 + r) - r) / r^2 */
+  s.k = _mm512_mask_add_ps(k, _mm512_cmp_ps_mask(m, one, _CMP_LT_OQ), k, one);
+  s.r = _mm512_fmsub_ps(m, nd4c_pick_sixteen(s.index, nd4c_log_sixteen_table[0]), one);
+  return s;
+}
+
+/* (ln(1 + r) - r) / r^2 */
+static inline __m512 nd4c_log_series_sixteen(__m512 r) {
+  __m512 q = _mm512_fmadd_ps(_mm512_set1_ps(0x1.84c632p-3f), r, _mm512_set1_ps(-0x1.002becp-2f));
   q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(0x1.555868p-2f));
-  q = _mm512_fmadd_ps(q, r, _mm512_set1_ps(-0x1.fffffep-2f));
-  __m512 most = _mm512_fmadd_ps(k, _mm512_set1_ps(0x1.62e4p-1f), nd4c_pick_sixteen(index, nd4c_log_sixteen_table[1]));
-  __m512 rest =
-      _mm512_fmadd_ps(k, _mm512_set1_ps(0x1.7f7d1cp-20f), nd4c_pick_sixteen(index, nd4c_log_sixteen_table[2]));
+  return _mm512_fmadd_ps(q, r, _mm512_set1_ps(-0x1.fffffep-2f));
+}
+
+static inline __m512 nd4c_log_rest_sixteen(nd4c_split_sixteen s) {
+  return _mm512_fmadd_ps(s.k, _mm512_set1_ps(0x1.7f7d1cp-20f), nd4c_pick_sixteen(s.index, nd4c_log_sixteen_table[2]));
+}
+
+/* ln x = k ln 2 + ln c + ln(1 + r), the rest of the first two is given. The first parts of ln 2 and ln c are so short
+ * that their sum is exact; infinite k and the r of negative numbers make the special results. 0.6 ulp. */
+static inline __m512 nd4c_log_end_sixteen(nd4c_split_sixteen s, __m512 rest) {
+  const __m512 high = nd4c_pick_sixteen(s.index, nd4c_log_sixteen_table[1]), r = s.r, q = nd4c_log_series_sixteen(r);
+  __m512 most = _mm512_fmadd_ps(s.k, _mm512_set1_ps(0x1.62e4p-1f), high);
   __m512 sum = _mm512_add_ps(most, r), lost = _mm512_sub_ps(r, _mm512_sub_ps(sum, most));
   __mmask16 finite = _mm512_cmp_ps_mask(lost, lost, _CMP_ORD_Q);
   return _mm512_mask_add_ps(sum, finite, sum, _mm512_add_ps(lost, _mm512_fmadd_ps(_mm512_mul_ps(r, r), q, rest)));
+}
+
+static inline __m512 nd4c_log_sixteen(__m512 x) {
+  const nd4c_split_sixteen s = nd4c_log_split_sixteen(x);
+  return nd4c_log_end_sixteen(s, nd4c_log_rest_sixteen(s));
 }
 
 #endif
