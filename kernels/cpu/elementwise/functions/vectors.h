@@ -178,8 +178,7 @@ static inline __m512 nd4c_atanh_sixteen(__m512 x) {
   return nd4c_with_sign_sixteen(_mm512_mask_mov_ps(_mm512_mul_ps(_mm512_set1_ps(0.5f), y), tiny, a), x);
 }
 
-/* -- powers of 2 -----------------------------------------------------------------------------------------------------
- */
+/* -- powers of 2 --------------------------------------------------------------------------------------------------- */
 
 /* x less n sixteenths is exact; 2^(n / 16) as in nd4c_exp_tail_eight. */
 static inline __m512d nd4c_exp2_eight(__m512d x) {
@@ -196,8 +195,7 @@ static inline __m512 nd4c_exp2_sixteen(__m512 x) {
   return _mm512_scalef_ps(nd4c_exp2_reduced_sixteen(_mm512_sub_ps(x, n)), n);
 }
 
-/* -- reciprocal roots
- * -------------------------------------------------------------------------------------------------- */
+/* -- reciprocal roots ---------------------------------------------------------------------------------------------- */
 
 /* An estimate of 14 bits, made good by a step of three times as many, at last by one that knows what rounding took from
  * x y. Estimates of zeros and infinity are their results. */
@@ -222,8 +220,7 @@ static inline __m512 nd4c_rsqrt_sixteen(__m512 x) {
   return _mm512_mask_mov_ps(y, _mm512_fpclass_ps_mask(x, 0x1e), estimate);
 }
 
-/* -- tangent ---------------------------------------------------------------------------------------------------------
- */
+/* -- tangent ------------------------------------------------------------------------------------------------------- */
 
 /* Of |x| below ND4C_TRIGONOMETRIC_NEAR, reduced as by nd4c_sine_near_f32: the quotient of sine and cosine, in two parts
  * each, or of cosine and sine. */
