@@ -115,6 +115,13 @@ def test_casting_of_inputs(casting):
 NAMED = [{}, {"axis": None}, {"keepdims": True}, {"initial": 4}, {"axis": ()}, {"dtype": "float64"}, {"dtype": bool}, {"initial": None}]
 
 
+def reduced(m, name, values, named):
+    """With AVX-512 NumPy 2.4 forgets the first of two floats in power.reduce(..., initial=4); as objects it does not."""
+    if m is np and name == "power" and named == {"initial": 4} and values.dtype.kind == "f":
+        return np.asarray(np.power.reduce(values.astype(object), **named)).astype(values.dtype)
+    return getattr(m, name).reduce(m.asarray(values), **named)
+
+
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "power", "hypot", "gcd", "lcm", "maximum", "minimum",
                                   "logaddexp", "bitwise_and", "logical_or", "copysign", "floor_divide", "equal"])
 def test_reductions_of_few_elements(name):
@@ -125,7 +132,7 @@ def test_reductions_of_few_elements(name):
             for named in NAMED:
                 if values == [] and "dtype" in named:
                     continue  # NumPy decides by the dtype, nd4c by the missing identity
-                alike(lambda m: getattr(m, name).reduce(m.asarray(np.asarray(values, dtype=dtype)), **named),
+                alike(lambda m: reduced(m, name, np.asarray(values, dtype=dtype), named),
                       "%s.reduce(%s %s, %s)" % (name, dtype, values, named), 2e-3 if dtype == "bool" else 1e-6)
 
 
