@@ -9,11 +9,9 @@ import shlex
 import clang.cindex as clang
 
 from mutant_build import runs
+from mutant_names import Site, number
 
 Kind = clang.CursorKind
-
-# One place: `text`[start:end] of the file becomes `changed` in the mutant. `line` is its line, `function` what it is in.
-Site = collections.namedtuple("Site", "file start end line function kind original changed statement")
 
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "&": "|", "|": "&", "<<": ">>", ">>": "<<"}
@@ -207,4 +205,4 @@ def find(root, files_of_unit, commands, clang_headers):
                             finder.walk(child, cursor.spelling)
         for finder in finders.values():
             found[finder.name].update(finder.sites)
-    return {name: sorted(sites.values()) for name, sites in found.items()}
+    return {name: number(sites.values()) for name, sites in found.items()}

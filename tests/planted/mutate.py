@@ -27,6 +27,7 @@ import time
 import mutant_sites
 from mutant_build import Builder, run
 from mutant_claims import Claims
+from mutant_names import file_of, key_of, read_equivalent, stale
 
 root = pathlib.Path(__file__).resolve().parents[2]
 build = root / "build/ci"
@@ -68,6 +69,16 @@ def find_places(builder, names, count):
         if usable and (count >= MANY or len(usable) <= WIDE):
             first[root / usable[0]].append(name)
     return mutant_sites.find(root, first, mutant_sites.read_commands(build), headers())
+
+
+def read_known(builder):
+    """{key: reason}, of equivalent.txt. Each line must name a mutant that there is: changed text wants the reason again."""
+    known = read_equivalent(EQUIVALENT.read_text())
+    places = find_places(builder, {file_of(key) for key in known}, MANY)
+    lost = stale(known, itertools.chain.from_iterable(places.values()))
+    if lost:
+        sys.exit("\n".join([f"{EQUIVALENT.name} names mutants that are not there:", *lost]))
+    return known
 
 
 def draw(builder, files, options, generator):
@@ -158,22 +169,6 @@ def trace_all(runner, units):
 
 # -- judging -------------------------------------------------------------------------------------------------------------
 
-def key_of(site):
-    """Names a mutant by its text, so that it keeps its name when other lines change."""
-    original = " ".join(site.original.split())
-    return f"{site.file} | {site.function} | {site.kind} | {original} -> {' '.join(site.changed.split())}".rstrip()
-
-
-def read_equivalent():
-    """{key: reason}. A line: the mutant as the table names it, ' # ', and why no test can tell it from the original."""
-    known = {}
-    for line in EQUIVALENT.read_text().splitlines() if EQUIVALENT.exists() else []:
-        key, mark, reason = line.partition(" # ")
-        if mark:
-            known[key.strip()] = reason
-    return known
-
-
 def judge_all(runner, sites, reaching, known):
     rows = []
     def one(number):
@@ -192,7 +187,7 @@ def judge_all(runner, sites, reaching, known):
 def summarize(rows, files):
     rooms = collections.defaultdict(collections.Counter)
     for row in rows:
-        rooms["/".join(files[row["key"].split(" | ")[0]])][row["verdict"]] += 1
+        rooms["/".join(files[file_of(row["key"])])][row["verdict"]] += 1
     total = sum(rooms.values(), collections.Counter())
     log(f"{'room':32s} {'killed':>7s} {'survived':>9s} {'unreached':>10s} {'equivalent':>11s}")
     for room, counts in [*sorted(rooms.items()), ("all", total)]:
@@ -220,6 +215,7 @@ def main():
     if not files:
         sys.exit("no such room; there are " + " ".join(sorted({"/".join(room) for room in claims.files().values()})))
     options.work.mkdir(parents=True, exist_ok=True)
+    known = read_known(builder)
     sites = builder.make(draw(builder, files, options, random.Random(seed)), log)
     units = {}
     for room in {files[site.file] for site in sites.values()}:
@@ -230,7 +226,7 @@ def main():
         runner.programs[program] = builder.link(program)
     log(f"{len(units)} tests claim the files of {len(sites)} mutants: running them without any")
     reaching = trace_all(runner, list(units.values()))
-    rows = judge_all(runner, sites, reaching, read_equivalent())
+    rows = judge_all(runner, sites, reaching, known)
     if options.table:
         options.table.write_text(json.dumps({"seed": seed, "mutants": rows}, indent=1) + "\n")
     return 0 if summarize(rows, files) >= options.least else 1
