@@ -422,7 +422,25 @@ static void parts_have_a_profile(void **state) {
   close_example(&e);
 }
 
-/* The first part is a single step. */
+/* Steps of the second part name nodes behind those of the first one, a single step. */
+static void check_places(const nd4c_model *model) {
+  static const struct {
+    const char *op;
+    int32_t step; /* -1: a view, which no step names */
+  } nodes[] = {{"matmul", 0}, {"squeeze", -1}, {"gather", 1}, {"matmul", 2}, {"matmul", 3}};
+  for (int32_t i = 0; i < (int32_t)(sizeof nodes / sizeof *nodes); i++) {
+    nd4c_node_info node = {.struct_size = sizeof node};
+    nd4c_step_info step = {.struct_size = sizeof step};
+    assert_int_equal(nd4c_model_get_node(model, i, &node), ND4C_OK);
+    assert_string_equal(node.op->name, nodes[i].op);
+    if (nodes[i].step >= 0) {
+      assert_int_equal(nd4c_model_get_step(model, nodes[i].step, &step), ND4C_OK);
+      assert_int_equal(step.first_node, i);
+      assert_int_equal(step.node_count, 1);
+    }
+  }
+}
+
 static void a_part_of_one_node_has_a_profile(void **state) {
   (void)state;
   wire_bytes graph = {0};
@@ -435,6 +453,7 @@ static void a_part_of_one_node_has_a_profile(void **state) {
   build_value(&graph, 12, "y", FLOAT, 2, (const int64_t[]){-1, SIDE});
   open_graph(&e, &graph, 13);
   assert_int_equal(check_profile(&e, 3), 5);
+  check_places(e.model);
   expect_reported(e.model, "part 1: 1 nodes;");
   close_example(&e);
 }
