@@ -83,7 +83,7 @@ static const struct {
     {JPEG, 3, 22, NULL}, /* a picture of 0 x 0, until a table is cut off where that has a meaning */
     {JPEG, 22, 25, "JPEG: Bogus "},
     {JPEG, 25, 91, NULL},
-    {JPEG, 91, 156, "JPEG: "},
+    {JPEG, 91, 158, "JPEG: "},
     {PNG, 8, 60, "PNG: "},
     {WEBP, 12, 25, "WebP: no header"},
     {WEBP, 25, 60, "WebP: damaged"},
