@@ -72,12 +72,11 @@ static bool is_forced(void) {
 static const char *better_core(const char *picked) {
   static const char *const by_level[] = {NULL, "Haswell", "SkylakeX"};
   const int level = own_level();
-  for (size_t i = 0; i < sizeof cores / sizeof *cores && !is_forced(); i++) {
-    if (same_name(picked, cores[i].core) && cores[i].level < level) {
-      return by_level[level];
-    }
+  bool is_less = false;
+  for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+    is_less = is_less || (same_name(picked, cores[i].core) && cores[i].level < level);
   }
-  return NULL;
+  return is_less && !is_forced() ? by_level[level] : NULL;
 }
 
 static void judge(const char *picked, char *text, size_t text_size) {
@@ -188,8 +187,8 @@ static void describe(nd4c_openblas *blas) {
            blas->openblas_get_corename(), kind, path, blas->lapack.text, warning);
 }
 
-/* An OpenBLAS that is older than the processor takes it for one of the nineties, and is five times too slow. It is told
- * the core, and made to choose again, as long as no other code may be in it. */
+/* An OpenBLAS that is older than the processor may take it for a very old one, and is several times too slow. It is
+ * told the core, and made to choose again, as long as no other code may be in it. */
 static void correct_core(nd4c_openblas *blas, void *library) {
   const char *core = blas->omp.was_loaded ? NULL : better_core(blas->openblas_get_corename());
   void *symbols[] = {find_symbol(library, "gotoblas_dynamic_quit"), find_symbol(library, "gotoblas_dynamic_init")};
